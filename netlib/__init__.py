@@ -1,0 +1,18 @@
+"""netlib: how a cluster of GPUs talks, computed.
+
+The packages are floors, in the order in which the book builds them; a module imports only from floors below its own.
+
+    units, hardware, links   bytes, seconds, the sourced registry, what one message costs   (1, scale-up)
+    topology                 fabrics as arrays of directed links                            (2, scale-out)
+    collectives              what all-reduce and its relatives cost                         (3, collectives)
+    congestion               flow control, marking, rate control                            (4, congestion control)
+    faults                   failures, checkpoints, stragglers                              (5, fault tolerance)
+    ocs                      tori and optical circuit switches                              (6, TPU OCS)
+    fieldwork                readers for what practitioners paste
+    fidelity                 every model beside published measurements
+    course                   figures, explorers, exercises, the book
+
+All sizes are bytes, all times seconds, all bandwidths bytes per second one way.
+"""
+
+__version__ = "0.1.0"
