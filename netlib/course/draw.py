@@ -53,14 +53,16 @@ class Picture:
             self.moving: list[Any] = []
             heights = [panel.height for panel in figure.panels]
             self.axes = self.figure.subplots(len(heights), 1, sharex=True, squeeze=False, height_ratios=heights)[:, 0]
-            self.figure.subplots_adjust(0.11, 0.6 / inches[1], 0.97, 1 - 0.75 / inches[1], hspace=0.28)
+            longest = max(len(t) for p, f in zip(figure.panels, frame.y, strict=True) for _, t, _ in ticks(p.y, f)[0])
+            left = (0.3 + 0.075 * longest) / inches[0]
+            self.figure.subplots_adjust(left, 0.6 / inches[1], 0.97, 1 - 0.75 / inches[1], hspace=0.28)
             for p, (ax, panel) in enumerate(zip(self.axes, figure.panels, strict=True)):
                 _axes(ax, figure.x, panel, frame.x, frame.y[p], last=p == len(heights) - 1)
                 for i, part in enumerate(panel.elements):
                     artists, move = _element(ax, part, figure, panel, frame, (p, i))
                     self.moving += [(ax, artist) for artist in artists]
                     self.moves.append((p, i, move))
-            _legend(self.figure, self.axes)
+            _legend(self.figure, self.axes, left)
             self.background: Any = None
 
     def show(self, figure: Figure) -> None:
@@ -131,7 +133,7 @@ def _axes(ax: Any, x: Axis, panel: Panel, xlim: Limits, ylim: Limits, last: bool
         ax.set_xlabel(axis_label(x, xlim))
 
 
-def _legend(figure: Any, axes: Any) -> None:
+def _legend(figure: Any, axes: Any, left: float) -> None:
     """One legend above all panels, each name once."""
     found: dict[str, Any] = {}
     for ax in axes:
@@ -142,7 +144,7 @@ def _legend(figure: Any, axes: Any) -> None:
             found.values(),
             found.keys(),
             loc="upper left",
-            bbox_to_anchor=(0.1, 1.0),
+            bbox_to_anchor=(left - 0.01, 1.0),
             ncols=4,
             frameon=False,
             handlelength=2.6,
@@ -253,7 +255,7 @@ def _rule(ax: Any, part: Rule, axis: Axis) -> tuple[list[Any], Move]:
 
 def _heat(ax: Any, part: Heat, x: Axis, y: Axis, limits: Limits) -> tuple[list[Any], Move]:
     from matplotlib.colors import BoundaryNorm, ListedColormap, LogNorm, Normalize
-    from matplotlib.patches import Patch
+    from matplotlib.patches import Rectangle
 
     classes = part.colour.categories
     norm: Any
@@ -261,7 +263,7 @@ def _heat(ax: Any, part: Heat, x: Axis, y: Axis, limits: Limits) -> tuple[list[A
         colours = ListedColormap([ink(name).light + "90" for name in part.inks])
         norm = BoundaryNorm(np.arange(len(classes) + 1) - 0.5, len(classes))
         for name, own in zip(part.inks, classes, strict=True):
-            ax.add_patch(Patch(facecolor=ink(name).light + "90", label=own, visible=False))
+            ax.add_patch(Rectangle((0, 0), 0, 0, facecolor=ink(name).light + "90", label=own))
     else:
         colours = ListedColormap(RAMP_LIGHT)
         norm = (LogNorm if part.colour.scale == "log" else Normalize)(*limits)
@@ -269,7 +271,7 @@ def _heat(ax: Any, part: Heat, x: Axis, y: Axis, limits: Limits) -> tuple[list[A
                      f"{nice(limits[1], part.colour.unit)} (dark)", loc="right", fontsize=9, pad=18)  # fmt: skip
     xe = edges(np.asarray(part.x, float), x.scale == "log")
     ye = edges(np.asarray(part.y, float), y.scale == "log")
-    mesh = ax.pcolormesh(xe, ye, np.asarray(part.z), cmap=colours, norm=norm, shading="flat")
+    mesh = ax.pcolormesh(xe, ye, np.asarray(part.z), cmap=colours, norm=norm, shading="flat", rasterized=True)
     names = [ax.text(0, 0, name, ha="center", va="center", visible=False) for name in classes]
 
     def move(new: Heat, around: Panel) -> None:
@@ -286,22 +288,25 @@ def _heat(ax: Any, part: Heat, x: Axis, y: Axis, limits: Limits) -> tuple[list[A
 
 
 def middle(inside: Array) -> tuple[int, int] | None:
-    """A cell well inside a region: the middle of its widest row; None if the region is small.
+    """A cell well inside a region: the middle of the longest run in its median row; None if that run is short.
 
     >>> middle(np.array([[False, True, True, True, False], [False, False, True, False, False]]))
     (0, 2)
     """
-    widest = (0, 0, 0)
-    for j, row in enumerate(inside):
-        borders = np.flatnonzero(np.diff(np.r_[0, row.astype(int), 0]))
-        for a, b in zip(borders[::2], borders[1::2], strict=True):
-            widest = max(widest, (int(b - a), -abs(2 * j + 1 - len(inside)), j * inside.shape[1] + int(a + b - 1) // 2))
-    return (widest[2] // inside.shape[1], widest[2] % inside.shape[1]) if widest[0] >= 3 else None
+    if not inside.any():
+        return None
+    row = int(np.searchsorted(np.cumsum(inside.sum(axis=1)), inside.sum() / 2))
+    borders = np.flatnonzero(np.diff(np.r_[0, inside[row].astype(int), 0]))
+    start, end = max(zip(borders[::2], borders[1::2], strict=True), key=lambda run: int(run[1] - run[0]))
+    return (row, int(start + end - 1) // 2) if end - start >= 3 else None
 
 
 def _diagram(ax: Any, part: Diagram) -> tuple[list[Any], Move]:
     at, links = np.asarray(part.at, float), np.asarray(part.links, int)
     wide = np.broadcast_to(np.asarray(part.width, float), (len(links),))
+    key = {"load up to 40 %": 0.4, "up to 100 %": 1.0, "overloaded": 2.0, "broken": float("nan")}
+    for name, load in key.items():
+        ax.plot([], [], lw=3, label=name, **dict(zip(("color", "linestyle"), load_look(load), strict=True)))
     both = {(int(a), int(b)) for a, b in links}
     artists: list[Any] = []
     lines = []
@@ -311,6 +316,10 @@ def _diagram(ax: Any, part: Diagram) -> tuple[list[Any], Move]:
         ends = np.stack([at[a], at[b]]) + aside
         (line,) = ax.plot(ends[:, 0], ends[:, 1], lw=1 + 3.5 * w, solid_capstyle="butt", zorder=1)
         lines.append(line)
+        if len(links) <= 64:
+            x, y = ends[0] + 0.62 * (ends[1] - ends[0])
+            turn = np.degrees(np.arctan2(way[1], way[0])) - 90
+            artists += ax.plot([x], [y], marker=(3, 0, turn), ms=6, color=TEXT, alpha=0.75, zorder=1.5)
     spread = np.full(len(at), np.nan)
     for box, (x, y) in enumerate(at):
         near = np.abs(at[:, 0] - x)[(np.abs(at[:, 1] - y) < 0.02) & (np.arange(len(at)) != box)]

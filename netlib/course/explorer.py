@@ -147,11 +147,12 @@ class Explorer:
 
     def words(self, figure: Figure, index: tuple[int, ...]) -> tuple[str, str]:
         """Reading and failure of one state; `figure` is that state's."""
-        values: dict[str, Any] = {name: k.values[i] for (name, k), i in zip(self.knobs.items(), index, strict=True)}
-        units = {name: knob.unit for name, knob in self.knobs.items()}
+        chosen = {name: (k.values[i], k.texts[i]) for (name, k), i in zip(self.knobs.items(), index, strict=True)}
         for name, number in figure.numbers.items():
-            values[name], units[name] = float(np.ravel(number.value)[0]), number.unit
-        return sentence(figure.reading, values, units), sentence(figure.failure, values, units)
+            value = float(np.ravel(number.value)[0])
+            chosen[name] = value, nice(value, number.unit)
+        values, texts = ({name: pair[k] for name, pair in chosen.items()} for k in (0, 1))
+        return sentence(figure.reading, values, texts), sentence(figure.failure, values, texts)
 
 
 def explorer(id: str, *, title: str, caption: str, alt: str) -> Callable[[Callable[..., Figure]], Explorer]:

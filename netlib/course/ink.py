@@ -24,7 +24,7 @@ INKS: dict[str, Ink] = {
     # collectives
     "ring": Ink("#0a62b0", "#6cb4ff", (), "o", ""),
     "tree": Ink("#c04d00", "#ff9a52", (7, 3), "s", "//"),
-    "hierarchy": Ink("#7c6200", "#e0c04a", (10, 3, 2, 3), "D", ".."),
+    "hierarchy": Ink("#7c6200", "#e0c04a", (10, 3, 2, 3), "D", "||"),
     "in-network": Ink("#8c3a9e", "#dc9bea", (3, 3), "^", "xx"),
     # hardware
     "nvlink": Ink("#00785a", "#4fd0a5", (), "v", "\\\\"),
@@ -35,11 +35,11 @@ INKS: dict[str, Ink] = {
     "queue": Ink("#c04d00", "#ff9a52", (7, 3), "s", "//"),
     "useful": Ink("#00785a", "#4fd0a5", (), "v", "\\\\"),
     "lost": Ink("#a3195b", "#ff8cbb", (4, 2), "X", "xx"),
-    "latency": Ink("#7c6200", "#e0c04a", (10, 3, 2, 3), "D", ".."),
+    "latency": Ink("#7c6200", "#e0c04a", (10, 3, 2, 3), "D", "||"),
     # the roles every figure shares
     "model": Ink("#0a62b0", "#6cb4ff", (), "o", ""),
     "measured": Ink("#1f2328", "#f0f0f0", (), "o", ""),
-    "bound": Ink("#6a7079", "#a3a9b3", (2, 4), "_", "oo"),
+    "bound": Ink("#6a7079", "#a3a9b3", (2, 4), "_", "/"),
     "failure": Ink("#a3195b", "#ff8cbb", (4, 2), "X", "xx"),
 }
 
