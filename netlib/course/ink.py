@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Ink:
-    """A concept's look: `light` and `dark` colours, SVG dash pattern (pixels), marker and hatch (matplotlib's letters)."""
+    """A concept's look: `light` and `dark` colours, dash pattern (pixels), marker and hatch (matplotlib's letters)."""
 
     light: str
     dark: str
@@ -42,6 +42,8 @@ INKS: dict[str, Ink] = {
     "bound": Ink("#6a7079", "#a3a9b3", (2, 4), "_", "/"),
     "failure": Ink("#a3195b", "#ff8cbb", (4, 2), "X", "xx"),
 }
+
+TEXT = "#010203"  # text and axes as matplotlib writes them; the page turns it into currentColor
 
 # a sequence for load and heat, low to high: luminance rises or falls evenly, so it survives grey print
 RAMP_LIGHT = ("#eef3fa", "#cfe0f2", "#a3c6e6", "#6fa5d4", "#4383bd", "#23639f", "#0f4479", "#072a50")

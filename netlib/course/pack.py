@@ -66,7 +66,7 @@ class Packer:
 
 
 def quantise(values: Array, log: bool) -> tuple[Array, float, float, bool]:
-    """Steps 0-65534 between the least and the largest finite value, with those limits and whether the steps are in log."""
+    """Steps 0-65534 between the least and the largest finite value, those limits, and whether the steps are in log."""
     finite = values[np.isfinite(values)]
     low, high = (float(finite.min()), float(finite.max())) if finite.size else (0.0, 0.0)
     log = log and low > 0
