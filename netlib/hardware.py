@@ -220,8 +220,7 @@ def _facts() -> dict[str, Fact]:
         else:
             printed = fields.pop("value")
             quantity = parse(printed)
-        si = {"value": quantity.value, "unit": quantity.unit, "dimension": quantity.dimension}
-        made[id] = Fact(id=id, printed=printed, **si, **fields)
+        made[id] = Fact(id=id, printed=printed, **vars(quantity), **fields)
     return made
 
 
