@@ -77,6 +77,9 @@ def test_misses_are_those_the_book_explains():
         },
         "thousands of ranks at 16 MiB": {"NVT-017", "NVT-018"},
         "one table, one stall": {"A100x8-006"},
+        "calls queued, where the floor was fitted to blocking calls": {
+            "H200x8q-006", "B200x8q-006", "B200x8q-007", "B200x8q-014", "B200x32q-010",
+        },
         "TCP sockets": {"GTC-007"},
         "two ranks forced on NVLS": {"ISS-001"},
         "reported as a problem in an issue": {"ISS-022", "ISS-029"},
