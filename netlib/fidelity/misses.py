@@ -23,7 +23,8 @@ EXPLAINED = (
     Explained(
         "all-to-all on NVIDIA's slide",
         "Inside a node the slide reaches 87 % of the planned link. Across nodes it shows exactly one card per GPU, "
-        "where counting bytes gives N/(N-1) of it for N nodes, since a share stays inside: the slide may count differently.",
+        "where counting bytes gives N/(N-1) of it for N nodes, since a share stays inside. The slide may count "
+        "differently.",
         tuple(f"GTC-{i:03d}" for i in range(20, 28)),
     ),
     Explained(
