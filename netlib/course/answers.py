@@ -44,18 +44,30 @@ def scale(unit: str) -> tuple[float, str]:
     >>> scale("GB/s"), scale("ranks"), scale("")
     ((1000000000.0, 'bytes/s'), (1.0, 'ranks'), (1.0, '1'))
     """
-    try:
-        quantity = parse(f"1 {unit}")
-    except ValueError:
+    if counting_word(unit):
         return 1.0, unit
+    quantity = parse(f"1 {unit}")
     return quantity.value, quantity.dimension
+
+
+def counting_word(unit: str) -> bool:
+    """Whether an exercise counts things that are no unit: ranks, nodes, multiples of S.
+
+    >>> counting_word("ranks"), counting_word("GB/s"), counting_word("x")
+    (True, False, False)
+    """
+    try:
+        parse(f"1 {unit}")
+    except ValueError:
+        return True
+    return False
 
 
 def read(answer: object, unit: str) -> Reading:
     """The number in `answer`; a bare number is taken in `unit`.
 
-    >>> read("350 ms", "s").value, read(0.35, "s").value, read("350 GB", "s").note
-    (0.35, 0.35, 'the question asks for a time in s; 350 GB is an amount of bytes')
+    >>> read("250 ms", "s").value, read(0.25, "s").value, read("350 GB", "s").note
+    (0.25, 0.25, 'the question asks for a time in s; 350 GB is an amount of bytes')
     >>> read(..., "s").status, read("a lot", "s").status
     ('unanswered', 'unreadable')
     """
@@ -71,12 +83,9 @@ def spell(value: float, unit: str, exact: bool = False) -> str:
     >>> spell(0.34966, "s"), spell(1.998046875, "S"), spell(10, "", exact=True), spell(1.1512, "x")
     ('0.350 s', '2.00 S', '10', '1.15x')
     """
-    factor, dimension = scale(unit)
     if exact:
-        return f"{value / factor:,.10g} {unit}".strip()
-    if dimension == unit:
-        return f"{show(value)} {unit}" if unit != "s" else show(value, "s")
-    return show(value, unit).replace(" x", "x")
+        return f"{value / scale(unit)[0]:,.10g} {unit}".strip()
+    return f"{show(value)} {unit}" if counting_word(unit) else show(value, unit).replace(" x", "x")
 
 
 def said(answer: object) -> str:
@@ -178,16 +187,15 @@ def _read_text(text: str, unit: str) -> Reading:
         return _finite(value * scale(unit)[0], bare=True)
     if _counts(word, unit):
         return _finite(value, bare=True)
-    try:
-        factor = parse(f"1 {_usual(word)}")
-    except ValueError as error:
-        return Reading(status="unreadable", note=str(error))
-    return _of_dimension(value * factor.value, factor.dimension, unit, cleaned[:40])
+    quantity = _unit(word)
+    if isinstance(quantity, str):
+        return Reading(status="unreadable", note=quantity)
+    return _of_dimension(value * quantity.value, quantity.dimension, unit, cleaned[:40])
 
 
 def _counts(word: str, unit: str) -> bool:
     """Whether `word` is the exercise's own counting word: "GPU" for "GPUs", "x S" or "*S" for "S"."""
-    if scale(unit)[1] != unit:
+    if not counting_word(unit):
         return False
     core = re.sub(r"^(x|×|\*|·|times)\s*", "", word)
     if len(unit) == 1:
@@ -195,11 +203,17 @@ def _counts(word: str, unit: str) -> bool:
     return core.lower().rstrip("s") == unit.lower().rstrip("s")
 
 
-def _usual(word: str) -> str:
-    """The spelling that units know: words in lower case, signs without blanks, "Gbit / s" as "Gbit/s"."""
+def _unit(word: str) -> Quantity | str:
+    """One of the unit, also written "GB / s" or "Milliseconds"; or the sentence that says why it is none."""
     word = re.sub(r"\s*/\s*", "/", word.replace("×", "x"))
-    word = re.sub(r"(/|per )(seconds?|secs?)$", r"/s", word) if "per" not in word else word
-    return word.lower() if re.fullmatch(r"[A-Za-z]+(bits?|bytes?|seconds?)( per second|/s)?", word) and len(word) > 9 else word
+    problem = ""
+    # lower case only in long words: MB and mb, or GBps and gbps, are different units
+    for spelling in (word, word.lower() if len(word) > 5 else word):
+        try:
+            return parse(f"1 {spelling}")
+        except ValueError as error:
+            problem = problem or str(error)
+    return problem
 
 
 def _of_dimension(value: float, dimension: str, unit: str, shown: str) -> Reading:

@@ -35,16 +35,14 @@ _unwritten: list[Entry] = []
 _warned: list[str] = []
 
 
-def writing() -> bool:
+def writing(environment: Mapping[str, str] = os.environ) -> bool:
     """Whether entries go to the file.
 
-    >>> import os
-    >>> os.environ["NETLIB_JOURNAL"] = "off"
-    >>> writing()
-    False
+    >>> writing({}), writing({"NETLIB_JOURNAL": "off"}), writing({"NETLIB_BOOK": "1"})
+    (True, False, False)
     """
-    off = os.environ.get("NETLIB_JOURNAL", "").strip().lower() in {"off", "0", "no", "false"}
-    return not off and os.environ.get("NETLIB_BOOK", "") in {"", "0"}
+    off = environment.get("NETLIB_JOURNAL", "").strip().lower() in {"off", "0", "no", "false"}
+    return not off and environment.get("NETLIB_BOOK", "") in {"", "0"}
 
 
 def keep(exercise: str, kind: str, value: str | Mapping[str, str] = "", status: str = "") -> str:
