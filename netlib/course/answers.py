@@ -1,6 +1,7 @@
 """Reading what a learner answers: a number, a text with a unit, a numpy scalar, a Quantity, or several parts.
 
-Nothing here raises, whatever it is given: the outcome is a `Reading` that holds a number or says in one sentence why not.
+Nothing here raises, whatever it is given: the outcome is a `Reading` that holds a number or says in one
+sentence why not.
 """
 
 import math
@@ -125,7 +126,7 @@ def parts_of(answer: object, names: Sequence[str]) -> dict[str, object] | Readin
             return {name: answer.get(name, ...) for name in names}
         listable = isinstance(answer, (list, tuple)) or len(getattr(answer, "shape", ())) == 1
         if listable and len(answer) == len(names):  # type: ignore[arg-type]
-            return dict(zip(names, answer, strict=True))  # type: ignore[call-overload,no-any-return]
+            return dict(zip(names, answer, strict=True))  # type: ignore[call-overload]
     except (Exception, SystemExit):
         return Reading(status="unreadable", note=f"a {_kind(answer)} cannot be read as the parts {listed}")
     return Reading(status="unreadable", note=f"{len(names)} parts are asked for; answer with a dict of {listed}")
@@ -145,7 +146,7 @@ def _read(answer: object, unit: str) -> Reading:
     if _empty(answer):
         return Reading(status="unanswered")
     if type(answer).__module__.split(".")[0] == "ipywidgets":
-        return Reading(status="unreadable", note="the position of a control is no answer; type the number you read from it")
+        return Reading(status="unreadable", note="a control's position is no answer; type the number you read there")
     if isinstance(answer, str):
         return _read_text(answer, unit)
     if isinstance(answer, Quantity):
@@ -160,7 +161,9 @@ def _read(answer: object, unit: str) -> Reading:
     if isinstance(answer, numbers.Complex) and not isinstance(answer, numbers.Real):
         return Reading(status="unreadable", note="a real number is asked for, not a complex one")
     if callable(answer) and not hasattr(answer, "__float__"):
-        return Reading(status="unreadable", note="a number is asked for, not a function; call the function and pass its result")
+        return Reading(status="unreadable", note="a number is asked for, not a function; call it and pass its result")
+    if isinstance(answer, (bytes, bytearray, memoryview)):
+        return Reading(status="unreadable", note=f"a {_kind(answer)} cannot be read as a number")
     try:
         value = float(answer)  # type: ignore[arg-type]
     except OverflowError:
@@ -175,8 +178,8 @@ def _read_text(text: str, unit: str) -> Reading:
     cleaned = re.sub(r"^(about|around|roughly|approx\.?|[~≈=])\s*", "", cleaned, flags=re.IGNORECASE)
     match = _NUMBER.match(cleaned)
     if not match:
-        example = f"0.5 {unit}".strip()
-        return Reading(status="unreadable", note=f"the text does not start with a number; write for example '{example}'")
+        note = f"the text does not start with a number; write for example {f'0.5 {unit}'.strip()!r}"
+        return Reading(status="unreadable", note=note)
     number, word = match.group(1), match.group(2).strip().rstrip(".")
     if "," in number and not _THOUSANDS.match(number):
         return Reading(status="unreadable", note="write decimals with a point, not a comma")
@@ -194,10 +197,12 @@ def _read_text(text: str, unit: str) -> Reading:
 
 
 def _counts(word: str, unit: str) -> bool:
-    """Whether `word` is the exercise's own counting word: "GPU" for "GPUs", "x S" or "*S" for "S"."""
+    """Whether `word` is the exercise's own counting word: "GPU" for "GPUs", "x", "x S" or "*S" for "S"."""
     if not counting_word(unit):
         return False
     core = re.sub(r"^(x|×|\*|·|times)\s*", "", word)
+    if not core:
+        return True
     if len(unit) == 1:
         return core == unit
     return core.lower().rstrip("s") == unit.lower().rstrip("s")

@@ -21,12 +21,12 @@ def ask(id: str) -> Reply:
     """The question itself, with its minutes and the line to complete.
 
     >>> print(str(ask("ring-01")).splitlines()[0])
-    ring-01 (bytes per rank; 1 of 3 stars, 3 to 5 minutes)
+    ring-01: bytes per rank, 1 of 3 stars, 3 to 5 minutes.
     """
     exercise = _find(id)
     if isinstance(exercise, Reply):
         return exercise
-    return Reply(exercise.id, "question", question_text(exercise).removeprefix(f"{exercise.id}: "), question_html(exercise))
+    return Reply(exercise.id, "question", question_text(exercise), question_html(exercise))
 
 
 def check(id: str, answer: object = ...) -> Reply:
@@ -50,7 +50,7 @@ def check(id: str, answer: object = ...) -> Reply:
     return Reply(exercise.id, reply.status, f"{message} {note}".rstrip())
 
 
-def predict(id: str, value: object = ...) -> Reply:
+def predict(id: str, guess: object = ...) -> Reply:
     """Keep a prediction. The first one is compared once your own answer is right; later ones are kept beside it.
 
     >>> predict("busbw-01", ...)
@@ -61,15 +61,16 @@ def predict(id: str, value: object = ...) -> Reply:
         return exercise
     if exercise.laws:
         return Reply(exercise.id, UNREADABLE, "This exercise asks for a function; there is no number to predict.")
-    texts = _texts(exercise, value)
+    texts = _texts(exercise, guess)
     if isinstance(texts, Reading):
         if texts.status == "unanswered":
             words = "Put your guess in place of the three dots; a wrong one teaches more than none."
             return Reply(exercise.id, OPEN, f"No prediction yet. {words}")
         return Reply(exercise.id, UNREADABLE, f"Cannot keep this: {texts.note}.")
+    value = texts.get("", texts)
     earlier = [entry for entry in journal.entries(exercise.id) if entry.kind == "prediction"]
-    note = journal.keep(exercise.id, "prediction", texts if "" not in texts else texts[""])
-    if earlier and earlier[0].value != (texts if "" not in texts else texts[""]):
+    note = journal.keep(exercise.id, "prediction", value)
+    if earlier and earlier[0].value != value:
         message = "Kept beside your first prediction, which is the one that will be compared."
     else:
         message = "Kept. It is compared with the answer once your own answer is right."
@@ -132,12 +133,12 @@ def _texts(exercise: Exercise, value: object) -> dict[str, str] | Reading:
     texts = {}
     for name, one in given.items():
         reading = read(one, parts[name].unit)
-        if parts[name].compare == "choice" and isinstance(one, str) and not reading.status == "unanswered":
-            texts[name] = said(one)
-        elif not reading.status:
-            texts[name] = said(one)
-        elif reading.status != "unanswered":
+        if reading.status == "unanswered":
+            continue
+        letter = parts[name].compare == "choice" and isinstance(one, str)
+        if reading.status and not letter:
             return reading
+        texts[name] = said(one)
     return texts or Reading(status="unanswered")
 
 
@@ -152,7 +153,7 @@ def _predicted(exercise: Exercise) -> list[str]:
         reading = read(texts.get(part.name, ...), part.unit)
         if part.compare == "choice" or reading.status:
             continue
-        exact = part.compare == "exact"
         what = f"You predicted {part.name} =" if part.name else "You predicted"
-        sentences.append(f"{what} {spell(reading.value, part.unit)}; it is {spell(float(part.want), part.unit, exact)}.")
+        answer = spell(float(part.want), part.unit, exact=part.compare == "exact")
+        sentences.append(f"{what} {spell(reading.value, part.unit)}; it is {answer}.")
     return sentences

@@ -88,7 +88,7 @@ def forget() -> None:
 
 
 def _append(path: Path, line: str) -> None:
-    """One write in append mode: two kernels cannot cut each other's lines, and a half-written last line is closed first."""
+    """One write in append mode, so two kernels do not cut each other's lines; a half-written last line is closed."""
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
     try:
         size = os.lseek(descriptor, 0, os.SEEK_END)

@@ -1,4 +1,4 @@
-"""Judging one answer: right, wrong with a reason, not answered yet, or unreadable. Never raises, never tells the answer.
+"""Judging one answer: right, wrong with a reason, not answered yet, or unreadable. Never tells the answer.
 
 A number is read (`answers`), compared as its exercise says, looked up among the exercise's known wrong answers, and
 then among the classic slips (`slips`). A function is held to its laws on small cases.

@@ -52,8 +52,8 @@ class Exercise:
     """One exercise. `answer()` computes a number (SI), a choice's letter, a dict of parts, or, with `laws`, a function.
 
     `unit`, `rtol`, `compare` and `ranks` are one value for all parts or a dict by part. `wrong` maps a wrong answer, as
-    a learner would type it, to its message (for parts: part -> wrong answer -> message; for a function: wrong function ->
-    the law it breaks). `right` lists other answers that must pass. `options` holds a choice's texts: part -> letter -> text.
+    a learner would type it, to its message (parts: part -> wrong answer -> message; function: wrong function -> words
+    of the law it breaks). `right` lists other answers that must pass. `options` holds a choice: part -> letter -> text.
     `shown` is text to print as it is (a log, a program). `place` orders a chapter's sheet.
     """
 
@@ -139,7 +139,8 @@ def sheet(chapter: str) -> list[Exercise]:
     """
     found = [each for each in map(load, ids()) if each.chapter == chapter]
     if not found:
-        raise ValueError(f"chapter = {chapter!r} has no exercises; use {', '.join(sorted({load(i).chapter for i in ids()}))}")
+        chapters = sorted({load(id).chapter for id in ids()})
+        raise ValueError(f"chapter = {chapter!r} has no exercises; use {' or '.join(chapters)}")
     return sorted(found, key=lambda each: (each.place, each.id))
 
 

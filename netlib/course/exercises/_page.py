@@ -20,7 +20,8 @@ def plain_html(text: str) -> str:
     '<p>Let <code>n</code> &lt; 9.</p>'
     """
     paragraphs = [escape(part.strip(), quote=False) for part in re.split(r"\n\s*\n", text.strip())]
-    return "".join(f"<p>{re.sub('`([^`]+)`', r'<code>\1</code>', part)}</p>" for part in paragraphs)
+    coded = [re.sub("`([^`]+)`", r"<code>\1</code>", part) for part in paragraphs]
+    return "".join(f"<p>{part}</p>" for part in coded)
 
 
 def minutes(made: "Exercise") -> str:
@@ -37,11 +38,26 @@ def call(made: "Exercise") -> str:
     return f'check("{made.id}", {{{", ".join(f"{name!r}: ..." for name in names)}}})'.replace("'", '"')
 
 
+def units(made: "Exercise") -> str:
+    """How a bare number is read: "A bare number is read in GB/s." or by part; "" for a function."""
+    named = [(part.name, part.unit) for part in made.parts if part.compare != "choice"]
+    words = [f"{name} {_unit(unit)}".strip() for name, unit in named]
+    return f"A bare number is read {', '.join(words)}." if words else ""
+
+
+def _unit(unit: str) -> str:
+    if unit in ("", "x"):
+        return "as a ratio"
+    return f"as a multiple of {unit}" if len(unit) == 1 and unit.isupper() else f"in {unit}"
+
+
 def question_text(made: "Exercise") -> str:
     """The question as plain text, for a terminal."""
-    head = f"{made.id} ({made.skill}; {made.stars} of 3 stars, {minutes(made)})"
+    head = f"{made.skill}, {made.stars} of 3 stars, {minutes(made)}."
     options = [f"{letter}) {text}" for part in made.options.values() for letter, text in part.items()]
-    return "\n".join([head, made.ask, *([made.shown] if made.shown else []), *options, f"Answer with {call(made)}"])
+    return "\n".join(
+        [head, made.ask, *([made.shown] if made.shown else []), *options, f"Answer with {call(made)}", units(made)]
+    ).rstrip()
 
 
 def question_html(made: "Exercise") -> str:
@@ -56,7 +72,7 @@ def question_html(made: "Exercise") -> str:
         f'<p class="nx-exercise-title"><strong>{made.id}</strong> · {escape(made.skill)} · '
         f'<span role="img" aria-label="{made.stars} of 3 stars">{stars}</span> · {minutes(made)}</p>'
         f"{plain_html(made.ask)}{shown}{options}"
-        f'<p class="nx-answer-line">In the notebook: <code>{escape(call(made), quote=False)}</code></p>'
+        f'<p class="nx-answer-line">In the notebook: <code>{escape(call(made), quote=False)}</code>. {units(made)}</p>'
     )
 
 

@@ -14,7 +14,8 @@ EXERCISE = exercise(
     stars=2,
     minutes=(5, 8),
     place=41,
-    ask="The serial hierarchy of program-01 (140e9 bytes per GPU, 128 nodes of 8, NVLink 900e9 bytes/s one way, no latency, no "
+    ask="The serial hierarchy of program-01 (140e9 bytes per GPU, 128 nodes of 8, NVLink 900e9 bytes/s one way, no "
+    "latency, no "
     "overlap) gets NICs of 1.6 Tb/s, 200e9 bytes/s one way, instead of 100e9. What is the new `time`, and how many "
     "times as fast is it (`speedup`: old time over new)? Three digits.",
     answer=lambda: {"time": AFTER, "speedup": BEFORE / AFTER},
@@ -25,7 +26,7 @@ EXERCISE = exercise(
     hints=(
         "Only one of the two stages gets faster.",
         "time = NVLink stage + NIC stage / 2.",
-        "`time = 0.2722 + 0.3473 / 2`",
+        "`time = 0.2722 + ...`",
     ),
     wrong={
         "time": {
@@ -40,6 +41,8 @@ EXERCISE = exercise(
         },
     },
     right=(("446 ms", "1.389x"), {"time": 0.4459, "speedup": 1.39}),
-    explain=lambda: f"{show(INSIDE, 's')} + {show(ACROSS, 's')} / 2 = {show(AFTER, 's')}, {show(BEFORE / AFTER, digits=4)} times "
-    f"as fast. Amdahl: the NICs took {show(ACROSS / BEFORE, '%', 2)} of the time, and only that part halves.",
+    explain=lambda: (
+        f"{show(INSIDE, 's')} + {show(ACROSS, 's')} / 2 = {show(AFTER, 's')}, {show(BEFORE / AFTER, digits=4)} times "
+        f"as fast. Amdahl: the NICs took {show(ACROSS / BEFORE, '%', 2)} of the time, and only that part halves."
+    ),
 )

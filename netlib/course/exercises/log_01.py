@@ -17,7 +17,8 @@ EXERCISE = exercise(
     stars=2,
     minutes=(4, 7),
     place=53,
-    ask="This row comes from a real nccl-tests log: all_reduce on 8 A100 in one node (out of place; published with Microsoft's superbenchmark). "
+    ask="This row comes from a real nccl-tests log: all_reduce on 8 A100 in one node (out of place; published with "
+    "Microsoft's superbenchmark). "
     "Two columns are blanked. Compute busbw, in GB/s; nccl-tests prints decimal gigabytes.",
     shown="#       size         count    type   redop     time   algbw   busbw\n"
     "#        (B)    (elements)                     (us)  (GB/s)  (GB/s)\n"
@@ -33,11 +34,16 @@ EXERCISE = exercise(
     ),
     wrong={
         float(algbw(SIZE, TIME)) / GB: "that is algbw; busbw multiplies it by 2(n-1)/n",
-        float(busbw(SIZE, TIME, 8, "all_gather")) / GB: "that is the factor of all_gather; an all_reduce makes two passes",
+        float(busbw(SIZE, TIME, 8, "all_gather"))
+        / GB: "that is the factor of all_gather; an all_reduce makes two passes",
         float(busbw(1e9, TIME, 8)) / GB: "1 GiB is 1,073,741,824 bytes, not 1e9",
         2 * float(algbw(SIZE, TIME)) / GB: "the factor is 2(n-1)/n, not 2",
     },
     right=("230.3 GB/s", "230 GBps", "1842 Gb/s", "214.5 GiB/s", 230.29),
-    explain=lambda: f"{SIZE:,} B / 8,159.5 us = {show(float(algbw(SIZE, TIME)), 'GB/s', 5)}, times 2 x 7/8 = {show(value(), 'GB/s', 5)}, "
-    f"as the log prints it. That is {show(value() / 300e9, '%', 2)} of the 300 GB/s that an A100's NVLink moves one way: a healthy node.",
+    explain=lambda: (
+        f"{SIZE:,} B / 8,159.5 us = {show(float(algbw(SIZE, TIME)), 'GB/s', 5)}, times 2 x 7/8 = "
+        f"{show(value(), 'GB/s', 5)}, "
+        f"as the log prints it. That is {show(value() / 300e9, '%', 2)} of the 300 GB/s that an A100's NVLink moves "
+        "one way: a healthy node."
+    ),
 )

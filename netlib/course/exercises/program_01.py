@@ -24,11 +24,13 @@ EXERCISE = exercise(
     stars=1,
     minutes=(6, 10),
     place=21,
-    ask="All-reduce the gradients of a 70B model: 140e9 bytes per GPU. NVLink moves 900e9 bytes/s and a NIC 100e9 bytes/s, "
+    ask="All-reduce the gradients of a 70B model: 140e9 bytes per GPU. NVLink moves 900e9 bytes/s and a NIC 100e9 "
+    "bytes/s, "
     "both one way and per GPU. No latency, no overlap. How many seconds, to two decimals?\n\n"
     "`node`: a ring over 8 GPUs on NVLink. `rack`: a ring over 72 GPUs on NVLink. "
     "`flat`: one ring over 1,024 GPUs, every hop at the speed of one NIC. "
-    "`hierarchical`: reduce-scatter in each node of 8, all-reduce each GPU's eighth over the 128 nodes on its own NIC, "
+    "`hierarchical`: reduce-scatter in each node of 8, all-reduce each GPU's eighth over the 128 nodes on its own "
+    "NIC, "
     "all-gather in the node, the stages one after the other.",
     answer=lines,
     unit="s",
@@ -50,18 +52,20 @@ EXERCISE = exercise(
             ring(GRADS, RANKS, NVLINK5): "that is at NVLink's speed; a ring is as slow as its slowest hop",
         },
         "hierarchical": {
-            ring(GRADS, GPUS, NVLINK5) + ring(GRADS, NODES, NIC_800): "each NIC carries an eighth of the buffer, not all",
+            ring(GRADS, GPUS, NVLINK5)
+            + ring(GRADS, NODES, NIC_800): "each NIC carries an eighth of the buffer, not all",
             ring(GRADS / GPUS, NODES, NIC_800): "that is the NIC stage alone; the stages follow one another",
-            ring(GRADS / GPUS, RANKS, NIC_800) + ring(GRADS, GPUS, NVLINK5): "across, each ring has 128 ranks, not 1,024",
         },
     },
     right=(
         {"node": 0.27, "rack": 0.31, "flat": 2.80, "hierarchical": 0.62},
         ("272 ms", "306.8 ms", "2.797 s", "619 milliseconds"),
     ),
-    explain=lambda: "In seconds: "
-    + ", ".join(f"{name} {show(time, 's')}" for name, time in lines().items())
-    + ". The units close because every number is bytes, or bytes per second one way. The arithmetic is right; "
-    "what to make of flat / hierarchical = "
-    f"{show(lines()['flat'] / lines()['hierarchical'])} is the question of rails-02.",
+    explain=lambda: (
+        "In seconds: "
+        + ", ".join(f"{name} {show(time, 's')}" for name, time in lines().items())
+        + ". The units close because every number is bytes, or bytes per second one way. The arithmetic is right; "
+        "what to make of flat / hierarchical = "
+        f"{show(lines()['flat'] / lines()['hierarchical'])} is the question of rails-02."
+    ),
 )
