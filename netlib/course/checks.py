@@ -80,8 +80,8 @@ def predict(id: str, guess: object = ...) -> Reply:
 def hint(id: str, level: int | None = None) -> Reply:
     """The next of three hints (a nudge, the formula, the first line), or the one asked for.
 
-    >>> hint("busbw-01", 1)
-    busbw-01: Hint 1 of 3: busbw is a formula on top of what was measured.
+    >>> hint("busbw-01", 4)
+    busbw-01: There are three hints: level is 1, 2 or 3.
     """
     exercise = _find(id)
     if isinstance(exercise, Reply):
@@ -99,8 +99,8 @@ def hint(id: str, level: int | None = None) -> Reply:
 def explain(id: str, give_up: bool = False) -> Reply:
     """Why the answer is what it is: opens after a right answer, or with give_up=True.
 
-    >>> explain("busbw-01").status
-    'locked'
+    >>> explain("busbw-1").message
+    "No exercise is called 'busbw-1'; did you mean busbw-01 or busbw-02?"
     """
     exercise = _find(id)
     if isinstance(exercise, Reply):

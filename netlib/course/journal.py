@@ -70,7 +70,11 @@ def keep(exercise: str, kind: str, value: str | Mapping[str, str] = "", status: 
 
 
 def entries(exercise: str | None = None) -> list[Entry]:
-    """All entries, oldest first, of one exercise or of every one. Damaged lines are passed over."""
+    """All entries, oldest first, of one exercise or of every one. Damaged lines are passed over.
+
+    >>> entries("no-such-exercise")
+    []
+    """
     found: list[Entry] = []
     if writing():
         try:

@@ -5,6 +5,7 @@ import fractions
 import json
 import math
 import os
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -442,3 +443,22 @@ def test_odd_text_is_kept_as_valid_json():
     check("busbw-01", "480 \ud800 \n GB")
     check("busbw-01", "5\u20286")
     assert len(journal.entries("busbw-01")) == 2
+
+
+def test_two_writers_do_not_cut_each_others_lines():
+    def work(writer):
+        for i in range(25):
+            journal.keep(f"{writer}-01", "answer", "x" * 60 + str(i), "wrong")
+
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(work, "abcd"))
+    assert len(lines()) == len(journal.entries()) == 100
+
+
+def test_a_folder_that_is_gone(tmp_path, monkeypatch):
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+    assert check("busbw-01", 274.3).ok
+    assert explain("busbw-01").status == "explanation"

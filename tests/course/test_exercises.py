@@ -293,6 +293,13 @@ def test_the_page_holds_question_hints_and_explanation(id):
         assert len(re.findall(f"<{tag}[ >]", html)) == html.count(f"</{tag}>"), tag
 
 
+def test_the_page_says_how_bare_numbers_are_read():
+    assert "A bare number is read in GB/s." in exercise_html("busbw-01")
+    assert "A bare number is read as a multiple of S." in exercise_html("ring-01")
+    assert "Bare numbers are read so: time in s, speedup as a ratio." in exercise_html("domain-01")
+    assert "are read" not in exercise_html("ring-02") and "is read" not in exercise_html("ring-02")
+
+
 @pytest.mark.parametrize(("each", "part"), NUMBERS, ids=NAMES)
 def test_the_explanation_holds_the_answer(each, part):
     spelled = spell(part.want, part.unit, exact=part.compare == "exact").split()[0].rstrip("x%")

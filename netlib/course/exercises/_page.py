@@ -39,10 +39,11 @@ def call(made: "Exercise") -> str:
 
 
 def units(made: "Exercise") -> str:
-    """How a bare number is read: "A bare number is read in GB/s." or by part; "" for a function."""
-    named = [(part.name, part.unit) for part in made.parts if part.compare != "choice"]
-    words = [f"{name} {_unit(unit)}".strip() for name, unit in named]
-    return f"A bare number is read {', '.join(words)}." if words else ""
+    """How bare numbers are read: "A bare number is read in GB/s.", or by part; "" for a function."""
+    named = {part.name: _unit(part.unit) for part in made.parts if part.compare != "choice"}
+    if len(set(named.values())) <= 1:
+        return "".join(f"A bare number is read {unit}." for unit in set(named.values()))
+    return f"Bare numbers are read so: {', '.join(f'{name} {unit}' for name, unit in named.items())}."
 
 
 def _unit(unit: str) -> str:

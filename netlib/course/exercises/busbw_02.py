@@ -31,7 +31,7 @@ EXERCISE = exercise(
     hints=(
         "Go back to algbw first, then ask what each byte of the buffer costs on the wire.",
         "wire = algbw x (n+1)/n.",
-        "`wire = 274.3 * ...`",
+        "`wire = algbw * ...`",
     ),
     wrong={
         480: "that is the ring's formula applied to another algorithm",

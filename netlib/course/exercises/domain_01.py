@@ -26,7 +26,7 @@ EXERCISE = exercise(
     hints=(
         "Only one of the two stages gets faster.",
         "time = NVLink stage + NIC stage / 2.",
-        "`time = 0.2722 + ...`",
+        "`time = t_nvlink + ...`",
     ),
     wrong={
         "time": {

@@ -24,7 +24,7 @@ EXERCISE = exercise(
     hints=(
         "What changed in each of the two stages?",
         "Both stages shrink by the same factor.",
-        "`(0.2722 + 0.3473) / (0.2722 / 2 + ...)`",
+        "`(t_nvlink + t_nic) / (t_nvlink / 2 + ...)`",
     ),
     wrong={
         BEFORE / NIC_ONLY: "that changes the NICs only (domain-01); NVLink doubled too",

@@ -36,7 +36,7 @@ EXERCISE = exercise(
     hints=(
         "You have both times already: rails-01 and the last line of program-01.",
         "speedup = time of the eight-NIC ring / time of the serial hierarchy; below one means slower.",
-        "`speedup = 0.35 / ...`",
+        "`speedup = t_ring / ...`",
     ),
     wrong={
         "speedup": {
