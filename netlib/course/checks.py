@@ -99,8 +99,8 @@ def hint(id: str, level: int | None = None) -> Reply:
 def explain(id: str, give_up: bool = False) -> Reply:
     """Why the answer is what it is: opens after a right answer, or with give_up=True.
 
-    >>> explain("busbw-1").message
-    "No exercise is called 'busbw-1'; did you mean busbw-01 or busbw-02?"
+    >>> explain("ringo-01").status
+    'unreadable'
     """
     exercise = _find(id)
     if isinstance(exercise, Reply):
@@ -127,7 +127,10 @@ def _find(id: object) -> Exercise | Reply:
 def _texts(exercise: Exercise, value: object) -> dict[str, str] | Reading:
     """A prediction as text by part ("" for a single number), or why it cannot be kept."""
     parts = {part.name: part for part in exercise.parts}
-    given = {"": value} if "" in parts else parts_of(value, [*parts])
+    if isinstance(value, (str, int, float)):  # one guess is a guess of the first part
+        given: dict[str, object] | Reading = {next(iter(parts)): value}
+    else:
+        given = {"": value} if "" in parts else parts_of(value, [*parts])
     if isinstance(given, Reading):
         return given
     texts = {}

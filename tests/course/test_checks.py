@@ -337,7 +337,7 @@ def test_giving_up_is_said_aloud():
 
 
 def test_a_prediction_is_compared_only_after_the_own_right_answer():
-    assert predict("rails-02", {"speedup": "4.5x"}).status == "prediction"
+    assert predict("rails-02", "4.5x").status == "prediction"
     assert "4.5" not in check("rails-02", {"speedup": 2, "assumption": "a"}).message
     predict("rails-02", {"speedup": 0.56})
     message = check("rails-02", {"speedup": 0.564, "assumption": "a"}).message

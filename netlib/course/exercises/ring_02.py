@@ -14,8 +14,8 @@ def ring_time(size: float, n: float, alpha: float, bandwidth: float) -> float:
     return 2 * (n - 1) * (alpha + size / n / bandwidth)
 
 
-def executed(n: float) -> tuple[int, float]:
-    """Run a ring all-reduce on n ranks of n numbers: steps, and how much of the buffer a rank sent. No formula here."""
+def executed(n: float) -> tuple[int, float, bool]:
+    """Run a ring all-reduce on n ranks of n numbers: steps, share of the buffer that a rank sent, did it add up?"""
     ranks = range(int(n))
     buffers = [[rank + 10 * chunk for chunk in ranks] for rank in ranks]
     total = [sum(buffer[chunk] for buffer in buffers) for chunk in ranks]
@@ -29,9 +29,7 @@ def executed(n: float) -> tuple[int, float]:
                 after = buffers[(rank + 1) % len(ranks)]
                 after[chunks[rank]] = messages[rank] + (after[chunks[rank]] if adding else 0)
             steps, sent = steps + 1, sent + 1
-    if any(buffer != total for buffer in buffers):
-        raise AssertionError("the executed ring must end with the sum on every rank")
-    return steps, sent / len(ranks)
+    return steps, sent / len(ranks), all(buffer == total for buffer in buffers)
 
 
 def near(got: float, want: float) -> bool:
