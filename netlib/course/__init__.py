@@ -1,0 +1,1 @@
+"""The course: figures, explorers, exercises and the book that shows them."""

@@ -1,0 +1,208 @@
+"""The book's own roles and directives (a local Sphinx extension, named in _config.yml).
+
+Roles: `fact`, `ratio`, `calc` (netlib.course.prose). Directives: `explorer`, `exercise`, `exercises`, `registry-table`,
+`takeaway`, `generated`. A name that does not exist is a warning with file and line, and the build treats warnings as errors.
+
+Prose pages start no kernel: everything here runs inside the build.
+"""
+
+from collections.abc import Callable, Iterable
+from importlib import import_module
+from pathlib import Path
+from typing import Any, ClassVar
+
+from docutils import nodes
+from sphinx.application import Sphinx
+from sphinx.config import Config
+from sphinx.environment import BuildEnvironment
+from sphinx.util import logging
+from sphinx.util.docutils import SphinxDirective, SphinxRole
+
+from netlib.course import prose, site
+
+HARDWARE = "book/hardware"  # the page that holds the registry table
+TAKEAWAY_LINES, TAKEAWAY_LETTERS = 3, 300  # three lines on a desktop screen
+
+log = logging.getLogger(__name__)
+
+
+class Value(SphinxRole):
+    """`fact`, `ratio` or `calc`: a printed value with its origin on hover; a fact links to its row in the registry."""
+
+    def __init__(self, compute: Callable[[str], tuple[str, str]], link: bool = False) -> None:
+        super().__init__()
+        self.compute, self.link = compute, link
+
+    def run(self) -> tuple[list[nodes.Node], list[nodes.system_message]]:
+        try:
+            printed, origin = self.compute(self.text)
+        except Exception as error:
+            log.warning("%s: %s", self.name, error, location=self.get_location())
+            return [nodes.literal("", self.text)], []
+        if self.link:
+            where = self.env.app.builder.get_relative_uri(self.env.docname, HARDWARE) + f"#fact-{self.text}"
+            return [nodes.reference("", printed, refuri=where, reftitle=origin, internal=True, classes=["nx-fact"])], []
+        return [nodes.abbreviation("", printed, explanation=origin, classes=["nx-calc"])], []
+
+
+class Computed(SphinxDirective):
+    """A directive whose content netlib computes; a failure is a warning with file and line."""
+
+    def run(self) -> list[nodes.Node]:
+        try:
+            return self.compute()
+        except Exception as error:
+            log.warning("%s: %s", self.name, error, location=self.get_location())
+            return []
+
+    def compute(self) -> list[nodes.Node]:
+        raise NotImplementedError
+
+    def markdown(self, text: str) -> list[nodes.Node]:
+        return self.parse_text_to_nodes(text)
+
+
+class Explorer(Computed):
+    """`{explorer} ring-or-tree`: the figure, baked over its whole grid."""
+
+    required_arguments = 1
+
+    def compute(self) -> list[nodes.Node]:
+        bake = import_module("netlib.course.explorer").bake
+        return [nodes.raw("", bake(self.arguments[0]), format="html")]
+
+
+class Exercise(Computed):
+    """`{exercise} ring-01`: the question with its hints and explanation."""
+
+    required_arguments = 1
+
+    def compute(self) -> list[nodes.Node]:
+        html = import_module("netlib.course.exercises").exercise_html(self.arguments[0])
+        return [nodes.container("", nodes.raw("", html, format="html"), ids=[f"exercise-{self.arguments[0]}"])]
+
+
+class Exercises(Computed):
+    """`{exercises} collectives`: the chapter's sheet, with stars and minutes and their sum."""
+
+    required_arguments = 1
+
+    def compute(self) -> list[nodes.Node]:
+        sheet = list(import_module("netlib.course.exercises").sheet(self.arguments[0]))
+        if not sheet:
+            raise ValueError(f"chapter {self.arguments[0]!r} has no exercises")
+        rows = [f"| `{e.id}` | {e.skill} | {stars(e.stars)} | {minutes(*e.minutes)} |" for e in sheet]
+        total = minutes(sum(e.minutes[0] for e in sheet), sum(e.minutes[1] for e in sheet))
+        head = ["| exercise | skill | level | minutes |", "|---|---|---|--:|"]
+        return self.markdown("\n".join([*head, *rows, f"| all {len(sheet)} | | | {total} |"]))
+
+
+def stars(count: int) -> str:
+    """Difficulty in a form that is also read aloud: `2 of 3`."""
+    return f"{'★' * count}{'☆' * (3 - count)} {count} of 3"
+
+
+def minutes(low: float, high: float) -> str:
+    """A range of minutes: `5-10`, or `5` when both ends agree."""
+    return f"{low:g}" if low == high else f"{low:g}–{high:g}"
+
+
+class RegistryTable(Computed):
+    """`{registry-table}`: every hardware fact, one anchor each; an argument limits it to one kind."""
+
+    optional_arguments = 1
+
+    def compute(self) -> list[nodes.Node]:
+        facts = import_module("netlib.hardware").facts(*self.arguments)
+        heads = ("fact", "value", "of", "standing", "source", "as of")
+        body = nodes.tbody()
+        for found in facts:
+            row = nodes.row(ids=[f"fact-{found.id}"])
+            for cell in (
+                [nodes.Text(found.name), nodes.Text(" "), nodes.literal("", found.id)],
+                [nodes.Text(found.text)],
+                [nodes.Text(found.scope)],
+                [nodes.Text(", ".join(str(w) for w in (found.nominal, found.status) if w))],
+                self.source(found),
+                [nodes.Text(str(found.as_of))],
+            ):
+                row += nodes.entry("", nodes.paragraph("", "", *cell))
+            body += row
+        group = nodes.tgroup("", *(nodes.colspec(colwidth=1) for _ in heads), cols=len(heads))
+        group += nodes.thead("", nodes.row("", *(nodes.entry("", nodes.paragraph("", head)) for head in heads)))
+        group += body
+        return [nodes.table("", group, classes=["nx-registry"])]
+
+    def source(self, found: Any) -> list[nodes.Node]:
+        cited, _ = self.parse_inline(f"{{cite:t}}`{found.source}`")
+        return [*cited, *([nodes.Text(f", {found.locator}")] if found.locator else [])]
+
+
+class Takeaway(SphinxDirective):
+    """`{takeaway}`: what to keep, in three lines at most."""
+
+    has_content = True
+
+    def run(self) -> list[nodes.Node]:
+        lines = [line for line in self.content if line.strip()]
+        letters = sum(len(line) for line in lines)
+        if not lines or len(lines) > TAKEAWAY_LINES or letters > TAKEAWAY_LETTERS:
+            limit = f"1 to {TAKEAWAY_LINES} lines and {TAKEAWAY_LETTERS} letters"
+            log.warning("takeaway: %d lines, %d letters; it holds %s", len(lines), letters, limit, location=self.get_location())
+        box = nodes.admonition("", nodes.title("", "Take-away"), classes=["nx-takeaway"])
+        for line in lines:
+            box += self.parse_text_to_nodes(line)
+        return [box]
+
+
+class Generated(Computed):
+    """`{generated} netlib.fidelity.page`: the MyST Markdown that a function of netlib returns."""
+
+    required_arguments = 1
+
+    def compute(self) -> list[nodes.Node]:
+        module, _, function = self.arguments[0].rpartition(".")
+        if module.split(".")[0] != "netlib":
+            raise ValueError(f"{self.arguments[0]!r} is not a function of netlib")
+        return self.markdown(getattr(import_module(module), function)())
+
+
+def name_cache(app: Sphinx, config: Config) -> None:
+    """Keep executed notebooks in a folder named after the sources they import: a change of netlib re-executes them."""
+    config["nb_execution_cache_path"] = str(site.notebook_cache(Path(app.srcdir)))
+
+
+def outdated(app: Sphinx, env: BuildEnvironment, added: set[str], changed: set[str], removed: set[str]) -> Iterable[str]:
+    """Every page is read again when netlib, the notebooks' data or the assets changed."""
+    now = site.fingerprint(Path(app.srcdir), site.PAGE_SOURCES)
+    before, env.netlib_fingerprint = getattr(env, "netlib_fingerprint", now), now  # type: ignore[attr-defined]
+    return [] if before == now else env.found_docs
+
+
+def plain_citations(app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: object) -> None:
+    """Drop two roles of docutils' citation list that screen readers cannot make sense of (a list without list items)."""
+    if "citation-list" in context.get("body", ""):
+        context["body"] = context["body"].replace(' role="list"', "").replace(' role="doc-biblioentry"', "")
+
+
+def setup(app: Sphinx) -> dict[str, Any]:
+    """Called by Sphinx."""
+    app.add_role("fact", Value(prose.fact, link=True))
+    app.add_role("ratio", Value(prose.ratio))
+    app.add_role("calc", Value(prose.calc))
+    for name, directive in DIRECTIVES.items():
+        app.add_directive(name, directive)
+    app.connect("config-inited", name_cache, priority=900)
+    app.connect("env-get-outdated", outdated)
+    app.connect("html-page-context", plain_citations)
+    return {"version": "1", "parallel_read_safe": False, "parallel_write_safe": True}
+
+
+DIRECTIVES: dict[str, type[SphinxDirective]] = {
+    "explorer": Explorer,
+    "exercise": Exercise,
+    "exercises": Exercises,
+    "registry-table": RegistryTable,
+    "takeaway": Takeaway,
+    "generated": Generated,
+}
