@@ -1,0 +1,118 @@
+"""The other collectives: closed forms in the same model as `cost`.
+
+`size` is what nccl-tests prints: the whole buffer, that is n shards for reduce-scatter, all-gather and all-to-all.
+Read with the chapter "Collectives", section "The family".
+"""
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from netlib.collectives.cost import depth, ranks
+from netlib.links import Floats, Link, Number, floats
+
+
+def ring_reduce_scatter_time(size: ArrayLike, n: ArrayLike, link: Link, gamma: Number = 0.0) -> Floats:
+    """Ring: (n-1) alpha + (n-1)/n size (beta + gamma). Half of a ring all-reduce.
+
+    >>> round(float(ring_reduce_scatter_time(8e9, 8, Link(0, 50e9))), 6)
+    0.14
+    """
+    size, n = floats("size", size), ranks(n)
+    return (n - 1) * link.alpha + (n - 1) / n * size * (link.beta + gamma)
+
+
+def ring_all_gather_time(size: ArrayLike, n: ArrayLike, link: Link) -> Floats:
+    """Ring: (n-1) alpha + (n-1)/n size beta. The other half.
+
+    >>> round(float(ring_all_gather_time(8e9, 8, Link(0, 50e9))), 6)
+    0.14
+    """
+    return ring_reduce_scatter_time(size, n, link)
+
+
+def bruck_all_gather_time(size: ArrayLike, n: ArrayLike, link: Link) -> Floats:
+    """Bruck: ceil(lg n) alpha + (n-1)/n size beta. Doubling blocks, any n.
+
+    >>> round(float(bruck_all_gather_time(8e9, 8, Link(0, 50e9))), 6)
+    0.14
+    """
+    size, n = floats("size", size), ranks(n)
+    return depth(n) * link.alpha + (n - 1) / n * size * link.beta
+
+
+def binomial_broadcast_time(size: ArrayLike, n: ArrayLike, link: Link) -> Floats:
+    """Binomial tree: ceil(lg n) (alpha + size beta). Good while size is small.
+
+    >>> round(float(binomial_broadcast_time(1e9, 8, Link(0, 50e9))), 6)
+    0.06
+    """
+    return depth(n) * link.time(size)
+
+
+def binomial_reduce_time(size: ArrayLike, n: ArrayLike, link: Link, gamma: Number = 0.0) -> Floats:
+    """Binomial tree: ceil(lg n) (alpha + size beta + size gamma). The broadcast run backwards, adding.
+
+    >>> round(float(binomial_reduce_time(1e9, 8, Link(0, 50e9))), 6)
+    0.06
+    """
+    return depth(n) * (link.time(size) + floats("size", size) * gamma)
+
+
+def scatter_gather_broadcast_time(size: ArrayLike, n: ArrayLike, link: Link) -> Floats:
+    """Scatter down a binomial tree, then ring all-gather (van de Geijn), n a power of two:
+    (lg n + n - 1) alpha + 2(n-1)/n size beta.
+
+    >>> round(float(scatter_gather_broadcast_time(1e9, 8, Link(0, 50e9))), 6)
+    0.035
+    """
+    size, n = floats("size", size), ranks(n)
+    return (depth(n) + n - 1) * link.alpha + 2 * (n - 1) / n * size * link.beta
+
+
+def pipelined_broadcast_time(size: ArrayLike, n: ArrayLike, link: Link, segments: ArrayLike | None = None) -> Floats:
+    """A chain of n ranks and k segments: (n-2+k)(alpha + size beta / k). `segments=None` takes the best real
+    k = sqrt((n-2) size beta / alpha): (n-2) alpha + size beta + 2 sqrt((n-2) alpha size beta).
+
+    >>> round(float(pipelined_broadcast_time(1e9, 8, Link(0, 50e9))), 6)
+    0.02
+    """
+    size, n = floats("size", size), ranks(n)
+    alpha = np.asarray(link.alpha, dtype=np.float64)
+    if segments is not None:
+        k = floats("segments", segments, 1)
+        time = (n - 2 + k) * (alpha + size * link.beta / k)
+    else:
+        hops = np.maximum(n - 2, 0)
+        best = hops * alpha + size * link.beta + 2 * np.sqrt(hops * alpha * size * link.beta)
+        # fewer than one segment is no choice: small messages travel whole
+        time = np.where(hops * size * link.beta < alpha, (hops + 1) * link.time(size), best)
+    return np.where(n == 1, 0.0, time)
+
+
+def pairwise_all_to_all_time(size: ArrayLike, n: ArrayLike, link: Link) -> Floats:
+    """n-1 exchanges of one block: (n-1) alpha + (n-1)/n size beta.
+
+    >>> round(float(pairwise_all_to_all_time(8e9, 8, Link(0, 50e9))), 6)
+    0.14
+    """
+    return ring_reduce_scatter_time(size, n, link)
+
+
+def bruck_all_to_all_time(size: ArrayLike, n: ArrayLike, link: Link) -> Floats:
+    """Bruck: in round j every block whose distance has bit j set moves on; ceil(lg n) alpha + size beta x (set bits)/n,
+    the bits being those of 0 ... n-1. For powers of two that is lg n (alpha + size beta / 2).
+
+    >>> round(float(bruck_all_to_all_time(8e9, 8, Link(0, 50e9))), 6)
+    0.24
+    """
+    size, n = floats("size", size), ranks(n)
+    return depth(n) * link.alpha + _set_bits_below(n) / n * size * link.beta
+
+
+def _set_bits_below(n: Floats) -> Floats:
+    """Set bits of all numbers 0 ... n-1: bit j is set in whole blocks of 2^j and in part of the last."""
+    total = np.zeros_like(n)
+    for j in range(int(depth(np.max(n)))):
+        half = 2.0**j
+        total += np.floor(n / (2 * half)) * half + np.maximum(0, n % (2 * half) - half)
+    return total
