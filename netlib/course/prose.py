@@ -11,13 +11,13 @@ An expression sees the public names of `netlib.units`, `links`, `collectives`, `
 
 import ast
 import math
-from collections.abc import Callable
 from functools import cache
 from importlib import import_module
 from importlib.metadata import version
+from types import ModuleType
 from typing import Any
 
-from netlib import __version__
+from netlib import __version__, hardware
 from netlib.units import show
 
 FLOORS = ("netlib.units", "netlib.links", "netlib.collectives", "netlib.hardware")
@@ -34,14 +34,11 @@ def vocabulary() -> dict[str, Any]:
     names: dict[str, Any] = {f.__name__: f for f in (abs, float, int, len, max, min, round, sum)}
     names |= {"edition": edition, "log2": math.log2, "sqrt": math.sqrt, "ceil": math.ceil, "floor": math.floor}
     for floor in FLOORS:
-        module = import_module(floor)
-        exported = getattr(module, "__all__", [name for name in vars(module) if not name.startswith("_")])
-        names |= {name: getattr(module, name) for name in exported if not _is_module(getattr(module, name))}
+        for name, value in vars(import_module(floor)).items():
+            own = str(getattr(value, "__module__", floor)).startswith("netlib") and not isinstance(value, ModuleType)
+            if own and not name.startswith("_"):
+                names[name] = value
     return names
-
-
-def _is_module(value: object) -> bool:
-    return isinstance(value, type(ast))
 
 
 def evaluate(expression: str) -> Any:
@@ -92,29 +89,34 @@ def calc(text: str) -> tuple[str, str]:
 
 
 def fact(name: str) -> tuple[str, str]:
-    """A registry fact as (what is printed, where it comes from)."""
-    found = _registry("fact")(name)
+    """A registry fact as (what is printed, where it comes from).
+
+    >>> fact("ndr-400")[0]
+    '400 Gb/s, one way'
+    """
+    found = hardware.fact(name)
     return found.text, provenance(found)
 
 
-def provenance(found: Any) -> str:
-    """One sentence: what the fact is, its direction, standing, source and date."""
-    printed = f"{found.name}: {found.text}" if found.name else found.text
-    standing = ", ".join(str(word) for word in (f"per {found.scope}", found.nominal, found.status) if word)
-    return f"{printed} ({standing}). Source: {found.source}, as of {found.as_of}."
+def provenance(found: hardware.Fact) -> str:
+    """Two sentences: what the source prints, in which direction and standing; which source, where, when read."""
+    direction = "" if found.direction == "not-applicable" else f" {found.direction.replace('-', ' ')}"
+    source = f"{found.source}, {found.locator}" if found.locator else found.source
+    doubt = "" if found.confidence == "primary" else " Confirmed from secondary pages only."
+    return (
+        f"{found.name}: printed as {found.printed}{direction}, {found.basis}, {found.status}. "
+        f"Source: {source}; read {found.as_of}.{doubt}"
+    )
 
 
 def ratio(pair: str) -> tuple[str, str]:
-    """`a/b`, both one way, as (the ratio to three digits, what was divided)."""
-    value = _registry("ratio")(pair)
+    """`a/b` as (the ratio to three digits, what was divided); both are taken one way.
+
+    >>> ratio("nvlink5/ndr-400")
+    ('18.0', '900 GB/s, one way, over 400 Gb/s, one way')
+    """
     top, _, bottom = pair.partition("/")
-    words = " over ".join(f"{fact(part.strip())[0]}" for part in (top, bottom))
-    return show(float(value), "", 3), f"{words}, both taken one way"
-
-
-def _registry(name: str) -> Callable[[str], Any]:
-    function: Callable[[str], Any] = getattr(import_module("netlib.hardware"), name)
-    return function
+    return show(hardware.ratio(pair), "", 3), f"{fact(top.strip())[0]}, over {fact(bottom.strip())[0]}"
 
 
 def edition() -> str:

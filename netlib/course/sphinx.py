@@ -6,10 +6,10 @@ Roles: `fact`, `ratio`, `calc` (netlib.course.prose). Directives: `explorer`, `e
 Prose pages start no kernel: everything here runs inside the build.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 from docutils import nodes
 from sphinx.application import Sphinx
@@ -18,6 +18,7 @@ from sphinx.environment import BuildEnvironment
 from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective, SphinxRole
 
+from netlib import hardware
 from netlib.course import prose, site
 
 HARDWARE = "book/hardware"  # the page that holds the registry table
@@ -108,34 +109,53 @@ def minutes(low: float, high: float) -> str:
 
 
 class RegistryTable(Computed):
-    """`{registry-table}`: every hardware fact, one anchor each; an argument limits it to one kind."""
+    """`{registry-table} nvlink`: the hardware facts of one kind (or `nodes`), one anchor each."""
 
-    optional_arguments = 1
+    required_arguments = 1
 
     def compute(self) -> list[nodes.Node]:
-        facts = import_module("netlib.hardware").facts(*self.arguments)
-        heads = ("fact", "value", "of", "standing", "source", "as of")
-        body = nodes.tbody()
-        for found in facts:
-            row = nodes.row(ids=[f"fact-{found.id}"])
-            for cell in (
-                [nodes.Text(found.name), nodes.Text(" "), nodes.literal("", found.id)],
-                [nodes.Text(found.text)],
-                [nodes.Text(found.scope)],
-                [nodes.Text(", ".join(str(w) for w in (found.nominal, found.status) if w))],
-                self.source(found),
-                [nodes.Text(str(found.as_of))],
-            ):
-                row += nodes.entry("", nodes.paragraph("", "", *cell))
-            body += row
-        group = nodes.tgroup("", *(nodes.colspec(colwidth=1) for _ in heads), cols=len(heads))
-        group += nodes.thead("", nodes.row("", *(nodes.entry("", nodes.paragraph("", head)) for head in heads)))
-        group += body
-        return [nodes.table("", group, classes=["nx-registry"])]
+        kind = self.arguments[0]
+        if kind == "nodes":
+            heads: tuple[str, ...] = ("node", "GPUs", "NVLink per GPU", "NICs", "network per GPU", "standing", "source")
+            rows = {f"node-{node.id}": self.node(node) for node in hardware.nodes()}
+        else:
+            heads = ("fact", "value", "printed as", "of one", "standing", "source")
+            rows = {f"fact-{fact.id}": self.fact(fact) for fact in hardware.facts(kind)}
+        return [table(heads, rows, "nx-registry")]
 
-    def source(self, found: Any) -> list[nodes.Node]:
+    def fact(self, fact: hardware.Fact) -> list[list[nodes.Node]]:
+        direction = "" if fact.direction == "not-applicable" else f", {fact.direction.replace('-', ' ')}"
+        texts = (fact.text.removesuffix(", one way"), fact.printed + direction, fact.scope, standing(fact))
+        return [called(fact.name, fact.id), *([nodes.Text(text)] for text in texts), self.source(fact)]
+
+    def node(self, node: hardware.Node) -> list[list[nodes.Node]]:
+        texts = (str(node.gpus), prose.show(node.up, "GB/s"), str(node.nics), prose.show(node.out, "GB/s"), node.status)
+        return [called(node.name, node.id), *([nodes.Text(text)] for text in texts), self.source(node)]
+
+    def source(self, found: hardware.Fact | hardware.Node) -> list[nodes.Node]:
         cited, _ = self.parse_inline(f"{{cite:t}}`{found.source}`")
-        return [*cited, *([nodes.Text(f", {found.locator}")] if found.locator else [])]
+        return [*cited, nodes.Text("".join(f", {words}" for words in (found.locator, f"read {found.as_of}") if words))]
+
+
+def called(name: str, id: str) -> list[nodes.Node]:
+    """A name with the id that prose and code use."""
+    return [nodes.Text(f"{name} "), nodes.literal("", id)]
+
+
+def standing(fact: hardware.Fact) -> str:
+    """How far to trust a fact: nominal or achieved, shipping or announced, and whether its source was read."""
+    return ", ".join([fact.basis, fact.status] + ["unconfirmed"] * (fact.confidence != "primary"))
+
+
+def table(heads: Sequence[str], rows: Mapping[str, Sequence[Sequence[nodes.Node]]], style: str) -> nodes.table:
+    """A table whose rows carry anchors."""
+    group = nodes.tgroup("", *(nodes.colspec(colwidth=1) for _ in heads), cols=len(heads))
+    group += nodes.thead("", nodes.row("", *(nodes.entry("", nodes.paragraph("", head)) for head in heads)))
+    body = nodes.tbody()
+    for anchor, cells in rows.items():
+        body += nodes.row("", *(nodes.entry("", nodes.paragraph("", "", *cell)) for cell in cells), ids=[anchor])
+    group += body
+    return nodes.table("", group, classes=[style])
 
 
 class Takeaway(SphinxDirective):
