@@ -128,7 +128,7 @@ def test_family_against_execution(n):
 @given(n=st.integers(2, 70))
 def test_all_to_all_against_execution(n):
     pairwise = bruck = 0.0
-    for step in range(1, n):
+    for _ in range(1, n):
         pairwise += ALPHA + SIZE / n / BANDWIDTH
     j = 0
     while 1 << j < n:  # what every rank forwards in round j: the blocks whose distance has bit j
