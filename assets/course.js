@@ -2,7 +2,7 @@
 (function () {
   "use strict";
   // A page opened from a folder may not read other pages: let the search list titles without summaries.
-  if (location.protocol === "file:" && window.DOCUMENTATION_OPTIONS) {
-    window.DOCUMENTATION_OPTIONS.SHOW_SEARCH_SUMMARY = false;
+  if (location.protocol === "file:" && typeof DOCUMENTATION_OPTIONS !== "undefined") {
+    DOCUMENTATION_OPTIONS.SHOW_SEARCH_SUMMARY = false;
   }
 })();

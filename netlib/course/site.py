@@ -24,6 +24,7 @@ PAGE_SOURCES = (*NOTEBOOK_SOURCES, "assets/*.css", "assets/*.js", "book/referenc
 _COLOUR = re.compile("\x1b\\[[0-9;]*m")
 _WARNING = re.compile(r"^(?P<where>\S.*?): (?:WARNING|ERROR|CRITICAL): (?P<what>.*)$")
 _STAGE = re.compile(r"^(reading sources|writing output|copying static files)|^.*?((?:notebooks|labs)/\S+): Executing notebook")
+_RAISED = re.compile(r"^\w*(?:Error|Exception|Interrupt): ")
 _LOADS = re.compile(
     r"""<(?:script|img|iframe|source|video|audio|embed)\b[^>]*?\b(?:src|data)\s*=\s*["']?(?P<a>(?:https?:)?//[^"'\s>]+)"""
     r"""|<link\b[^>]*?\bhref\s*=\s*["']?(?P<b>(?:https?:)?//[^"'\s>]+)""",
@@ -83,6 +84,8 @@ def run_jupyter_book(root: Path, strict: bool, say: Callable[[str], None]) -> No
             file.write(line + "\n")
             if found := _WARNING.match(line):
                 faults.append(f"{found['where'].replace(f'{root}/', '')}: {found['what']}")
+            elif faults and faults[-1].endswith("[mystnb.exec]") and _RAISED.match(line):
+                faults[-1] += f", {line}"
             if (stage := _STAGE.match(line)) and stage[0] != told:
                 told = stage[0]
                 say(f"          {stage[1] or f'executing {stage[2]}'}")

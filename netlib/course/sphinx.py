@@ -80,7 +80,14 @@ class Exercise(Computed):
 
     def compute(self) -> list[nodes.Node]:
         html = import_module("netlib.course.exercises").exercise_html(self.arguments[0])
-        return [nodes.container("", nodes.raw("", html, format="html"), ids=[f"exercise-{self.arguments[0]}"])]
+        self.env.metadata[self.env.docname].setdefault("exercises", []).append(self.arguments[0])
+        return [nodes.raw("", html, format="html")]
+
+
+    @staticmethod
+    def mention(id: str) -> nodes.Node:
+        """The exercise's name; `link_exercises` makes it a link when some page holds the exercise."""
+        return nodes.literal("", id, classes=["nx-mention"])
 
 
 class Exercises(Computed):
@@ -92,15 +99,18 @@ class Exercises(Computed):
         sheet = list(import_module("netlib.course.exercises").sheet(self.arguments[0]))
         if not sheet:
             raise ValueError(f"chapter {self.arguments[0]!r} has no exercises")
-        rows = [f"| `{e.id}` | {e.skill} | {stars(e.stars)} | {minutes(*e.minutes)} |" for e in sheet]
+        rows = {
+            f"sheet-{e.id}": [[Exercise.mention(e.id)], *([nodes.Text(t)] for t in (e.skill, stars(e.stars), minutes(*e.minutes)))]
+            for e in sheet
+        }
         total = minutes(sum(e.minutes[0] for e in sheet), sum(e.minutes[1] for e in sheet))
-        head = ["| exercise | skill | level | minutes |", "|---|---|---|--:|"]
-        return self.markdown("\n".join([*head, *rows, f"| all {len(sheet)} | | | {total} |"]))
+        rows["sheet-total"] = [[nodes.strong("", f"all {len(sheet)}")], [], [], [nodes.strong("", total)]]
+        return [table(("exercise", "skill", "level", "minutes"), rows, "nx-sheet")]
 
 
 def stars(count: int) -> str:
-    """Difficulty in a form that is also read aloud: `2 of 3`."""
-    return f"{'★' * count}{'☆' * (3 - count)} {count} of 3"
+    """Difficulty in a form that is also read aloud: ★★☆ (2 of 3)."""
+    return f"{'★' * count}{'☆' * (3 - count)} ({count} of 3)"
 
 
 def minutes(low: float, high: float) -> str:
@@ -116,21 +126,23 @@ class RegistryTable(Computed):
     def compute(self) -> list[nodes.Node]:
         kind = self.arguments[0]
         if kind == "nodes":
-            heads: tuple[str, ...] = ("node", "GPUs", "NVLink per GPU", "NICs", "network per GPU", "standing", "source")
+            heads: tuple[str, ...] = ("node", "GPUs", "NVLink, each", "NICs", "network, each", "source")
             rows = {f"node-{node.id}": self.node(node) for node in hardware.nodes()}
         else:
-            heads = ("fact", "value", "printed as", "of one", "standing", "source")
+            heads = ("fact", "value", "of one", "printed as", "source")
             rows = {f"fact-{fact.id}": self.fact(fact) for fact in hardware.facts(kind)}
         return [table(heads, rows, "nx-registry")]
 
     def fact(self, fact: hardware.Fact) -> list[list[nodes.Node]]:
         direction = "" if fact.direction == "not-applicable" else f", {fact.direction.replace('-', ' ')}"
-        texts = (fact.text.removesuffix(", one way"), fact.printed + direction, fact.scope, standing(fact))
-        return [called(fact.name, fact.id), *([nodes.Text(text)] for text in texts), self.source(fact)]
+        texts = (fact.text.removesuffix(", one way"), fact.scope, fact.printed + direction)
+        unusual = [nodes.emphasis("", f"{standing(fact)}. ")] if standing(fact) else []
+        return [called(fact.name, fact.id), *([nodes.Text(text)] for text in texts), unusual + self.source(fact)]
 
     def node(self, node: hardware.Node) -> list[list[nodes.Node]]:
-        texts = (str(node.gpus), prose.show(node.up, "GB/s"), str(node.nics), prose.show(node.out, "GB/s"), node.status)
-        return [called(node.name, node.id), *([nodes.Text(text)] for text in texts), self.source(node)]
+        texts = (str(node.gpus), prose.show(node.up, "GB/s"), str(node.nics), prose.show(node.out, "GB/s"))
+        unusual = [nodes.emphasis("", "announced. ")] if node.status == "announced" else []
+        return [called(node.name, node.id), *([nodes.Text(text)] for text in texts), unusual + self.source(node)]
 
     def source(self, found: hardware.Fact | hardware.Node) -> list[nodes.Node]:
         cited, _ = self.parse_inline(f"{{cite:t}}`{found.source}`")
@@ -143,8 +155,9 @@ def called(name: str, id: str) -> list[nodes.Node]:
 
 
 def standing(fact: hardware.Fact) -> str:
-    """How far to trust a fact: nominal or achieved, shipping or announced, and whether its source was read."""
-    return ", ".join([fact.basis, fact.status] + ["unconfirmed"] * (fact.confidence != "primary"))
+    """How a fact differs from a shipping product's data sheet that was read; empty when it does not."""
+    words = (fact.basis, fact.status, "unconfirmed" if fact.confidence != "primary" else "nominal")
+    return ", ".join(word for word in words if word not in ("nominal", "shipping"))
 
 
 def table(heads: Sequence[str], rows: Mapping[str, Sequence[Sequence[nodes.Node]]], style: str) -> nodes.table:
@@ -199,6 +212,15 @@ def outdated(app: Sphinx, env: BuildEnvironment, added: set[str], changed: set[s
     return [] if before == now else env.found_docs
 
 
+def link_exercises(app: Sphinx, doctree: nodes.document, page: str) -> None:
+    """Turn each mention of an exercise into a link to it, once all pages are known."""
+    home = {id: name for name, data in app.env.metadata.items() for id in data.get("exercises", ())}
+    for mention in list(doctree.findall(lambda node: "nx-mention" in getattr(node, "attributes", {}).get("classes", ()))):
+        if (id := mention.astext()) in home:
+            where = "" if home[id] == page else app.builder.get_relative_uri(page, home[id])
+            mention.replace_self(nodes.reference("", "", nodes.literal("", id), refuri=f"{where}#exercise-{id}", internal=True))
+
+
 def plain_citations(app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: object) -> None:
     """Drop two roles of docutils' citation list that screen readers cannot make sense of (a list without list items)."""
     if "citation-list" in context.get("body", ""):
@@ -214,6 +236,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
         app.add_directive(name, directive)
     app.connect("config-inited", name_cache, priority=900)
     app.connect("env-get-outdated", outdated)
+    app.connect("doctree-resolved", link_exercises)
     app.connect("html-page-context", plain_citations)
     return {"version": "1", "parallel_read_safe": False, "parallel_write_safe": True}
 
