@@ -52,6 +52,7 @@ def bucket_size(
             Line("ring through every GPU", size, flat(0) / flat(size), "ring"),
             Rule(SHARE, "a tenth", along="y"),
             Rule(tenth, "rails: {at}"),
+            Rule(float(DEFAULT), "PyTorch: {at}", ink="measured"),
         ),
         numbers={
             "tenth": Number(tenth, "B", "bucket with a tenth lost, rail rings"),

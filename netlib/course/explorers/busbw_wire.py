@@ -14,7 +14,7 @@ from netlib.units import GB
 
 KINDS = {"A100 + 200G": node("dgx-a100"), "H100 + 400G": node("dgx-h100"), "B200 + 400G": node("dgx-b200")}
 SWITCH_ADDS = {"A100 + 200G": False, "H100 + 400G": True, "B200 + 400G": True}  # NVLink SHARP came with NVSwitch 3
-PLACES = ("algbw", "busbw", "wire, if a ring ran", "wire, if NVLS ran", "wire, if a two-node tree ran")
+PLACES = ("algbw", "busbw", "wire if ring", "wire if NVLS", "wire if two-node tree")
 
 
 @explorer(
@@ -27,7 +27,7 @@ PLACES = ("algbw", "busbw", "wire, if a ring ran", "wire, if NVLS ran", "wire, i
     "these ranks.",
 )
 def busbw_wire(
-    ranks: Annotated[Array, Knob(2, 4, 8, 16, 32, 64, default=8, unit="ranks")],
+    ranks: Annotated[Array, Knob(4, 8, 16, 32, 64, default=8, unit="ranks")],
     printed: Annotated[
         Array,
         Knob(
@@ -56,8 +56,10 @@ def busbw_wire(
         x=Axis("what moves", categories=PLACES),
         y=Axis("rate", "B/s"),
         elements=(
-            Bars("printed by the log", _places(alg, ring, *[np.nan * ring] * 3), "measured"),
-            Bars("implied on the wire", _places(*[np.nan * ring] * 2, ring, nvls, tree), "model", stacked=True),
+            Bars("printed", np.concatenate([alg, ring, *[np.nan * ring] * 3], axis=-1), "measured"),
+            Bars("wire, ring", _only(2, ring), "ring", stacked=True),
+            Bars("wire, NVLS", _only(3, nvls), "in-network", stacked=True),
+            Bars("wire, two-node tree", _only(4, tree), "tree", stacked=True),
             Rule(link, "the link: {at}", along="y"),
         ),
         numbers={
@@ -80,8 +82,9 @@ def busbw_wire(
     )
 
 
-def _places(*bars: Array) -> Array:
-    return np.concatenate(np.broadcast_arrays(*bars), axis=-1)
+def _only(place: int, bar: Array) -> Array:
+    """A series with this one bar; the rest are gaps."""
+    return np.concatenate([bar if i == place else np.full_like(bar, np.nan) for i in range(len(PLACES))], axis=-1)
 
 
 def _reading(s: Mapping[str, Any]) -> str:

@@ -49,14 +49,14 @@ def dp_degree(
         return ""
 
     return Figure(
-        x=Axis("data-parallel degree", "replicas", "log"),
+        x=Axis("data-parallel degree", "", "log"),
         y=Axis("bytes a step", "B", "log"),
         elements=(
             Line("summed over all GPUs", d, MODEL * d, "bound"),
             Line("sent by each NIC", d, dp_bytes(MODEL * d / GPUS, d), "nic"),
             Line("shard held by a GPU", d, MODEL * d / GPUS, "compute"),
             Points("the claim", [CLAIM / MODEL], [CLAIM], "failure"),
-            Rule(dp, "chosen: {at}", ink="measured"),
+            Rule(dp, "chosen: {at} replicas", ink="measured"),
         ),
         numbers={
             "dp": Number(dp, "replicas", "data-parallel degree"),

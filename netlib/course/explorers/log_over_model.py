@@ -79,7 +79,7 @@ def log_over_model(
     worst = np.nanargmax(fair, axis=-1)[..., None]
     small = np.where(size < LEAST, np.abs(error), np.nan)
     return Figure(
-        x=Axis("message size", "iB", "log"),
+        x=Axis("message size", "iB", "log", limits=(KiB / 2, 32 * GiB)),
         y=Axis("busbw", "B/s", "log"),
         elements=(
             Line("model", CURVE, np.where(got[..., :k] > 0, got[..., :k], np.nan), "model"),
@@ -87,8 +87,8 @@ def log_over_model(
             Rule(float(LEAST), "fitted from here", ink="bound"),
         ),
         below=Panel(
-            Axis("model's error in time", "%", limits=(-0.6, 0.6)),
-            (Points("error", size, error, "failure"), Rule(0.0, "", along="y")),
+            Axis("model's error in time", "%"),
+            (Points("error", size, error, "model"), Rule(0.0, "", along="y")),
             height=0.6,
         ),
         numbers={

@@ -39,7 +39,7 @@ def rails(
     kind: Annotated[Array, Knob(*NODES, default="B200 + 400G", label="hardware")],
 ) -> Figure:
     """Times with NCCL's planned latency per hop; the numbers are of bytes alone, as the ratio in dispute is."""
-    size = np.geomspace(MiB, LARGE, 57)
+    size = np.geomspace(MiB, 2 * LARGE, 61)
     ups, outs = (pick(kind, {name: getattr(n, side) for name, n in NODES.items()}) for side in ("up", "out"))
     up, out = Link(HOP_NVLINK, ups), Link(HOP_NIC, outs)
     free_up, free_out = Link(0.0, ups), Link(0.0, outs)
@@ -58,7 +58,7 @@ def rails(
     took = time_at_busbw(at, [float(r["value"]) * 1e9 for r in MEASURED], 32)
     largest = np.where(there, took[at == LARGE], np.nan)
     return Figure(
-        x=Axis("message size", "iB", "log"),
+        x=Axis("message size", "iB", "log", limits=(float(MiB), 32 * float(GiB))),
         y=Axis("time", "s", "log"),
         elements=(
             Line("ring, NICs used", size, ring, "ring"),
@@ -67,11 +67,11 @@ def rails(
             Points("32 B200 measured", at, np.where(there, took, np.nan)),
         ),
         below=Panel(
-            Axis("time / ring on all NICs", "times", limits=(0.0, 9.0)),
+            Axis("time / ring on all NICs", "", "log", limits=(0.3, 10.0)),
             (
-                Line("ring, NICs used", size, ring / whole, "ring"),
-                Line("two levels, in series", size, serial / whole, "hierarchy"),
-                Line("two levels, pipelined", size, piped / whole, "useful"),
+                Line("ratio: NICs used", size, ring / whole, "ring"),
+                Line("ratio: in series", size, serial / whole, "hierarchy"),
+                Line("ratio: pipelined", size, piped / whole, "useful"),
             ),
             height=0.6,
         ),
