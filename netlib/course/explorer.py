@@ -19,17 +19,16 @@ An explorer is a pure function from knobs to a `Figure`:
             reading="Below {half} more than half of the time is latency.",
         )
 
-Put it in `netlib/course/explorers/wire_time.py`; then `explore("wire-time")` shows it in a notebook, `bake("wire-time")`
-is its HTML for the page, and `state("wire-time", alpha=2e-6)` are the plain numbers of one state.
+Put it in `netlib/course/explorers/wire_time.py`; then `explore("wire-time")` shows it in a notebook,
+`bake("wire-time")` is its HTML for the page, and `state("wire-time", alpha=2e-6)` are the plain numbers of one state.
 
-How a view stays plain. Each knob arrives as an array whose last axis has length one, waiting for x: shape (1,) for one
-state, (k1, k2, k3, 1) for the whole grid at once. Ordinary broadcasting, `alpha + size / rate`, then serves both. A
-knob of strings arrives as an array of strings: `np.where(kind == "ring", a, b)` or `pick(kind, {"ring": a, "tree": b})`.
+How a view stays plain. Each knob arrives as an array whose last axis has length one, waiting for x: shape (1,) for
+one state, (k1, k2, k3, 1) for the whole grid at once. Ordinary broadcasting, `alpha + size / rate`, then serves both.
+A knob of strings arrives as an array of strings: `np.where(kind == "ring", a, b)`, or `pick(kind, {"ring": a, ...})`.
 Something with two axes of its own (a heat map) takes `knob[..., None]`. Code that can only do one state at a time
-goes through `each(f, knob, ...)`. Randomness takes an explicit seed inside the view: the same knobs, the same figure.
+goes through `each(f, knob, ...)`. Randomness takes an explicit seed inside the view: same knobs, same figure.
 """
 
-import importlib
 import inspect
 import itertools
 from collections.abc import Callable, Mapping
@@ -147,11 +146,12 @@ class Explorer:
 
     def words(self, figure: Figure, index: tuple[int, ...]) -> tuple[str, str]:
         """Reading and failure of one state; `figure` is that state's."""
-        values: dict[str, Any] = {name: k.values[i] for (name, k), i in zip(self.knobs.items(), index, strict=True)}
-        units = {name: knob.unit for name, knob in self.knobs.items()}
+        chosen = {name: (k.values[i], k.texts[i]) for (name, k), i in zip(self.knobs.items(), index, strict=True)}
         for name, number in figure.numbers.items():
-            values[name], units[name] = float(np.ravel(number.value)[0]), number.unit
-        return sentence(figure.reading, values, units), sentence(figure.failure, values, units)
+            value = float(np.ravel(number.value)[0])
+            chosen[name] = value, nice(value, number.unit)
+        values, texts = ({name: pair[k] for name, pair in chosen.items()} for k in (0, 1))
+        return sentence(figure.reading, values, texts), sentence(figure.failure, values, texts)
 
 
 def explorer(id: str, *, title: str, caption: str, alt: str) -> Callable[[Callable[..., Figure]], Explorer]:
@@ -192,7 +192,7 @@ def pick(knob: Array, choices: Mapping[str, Any]) -> Array:
     >>> pick(np.array(["tree"]), {"ring": 1.0, "tree": np.array([2.0, 3.0])})
     array([2., 3.])
     """
-    unknown = set(np.unique(knob)) - set(choices)
+    unknown = set(np.unique(knob).tolist()) - set(choices)
     if unknown:
         raise ValueError(
             f"knob value {sorted(unknown)[0]!r} has no choice; give one for each of {sorted(set(choices) | unknown)}"
@@ -202,9 +202,9 @@ def pick(knob: Array, choices: Mapping[str, Any]) -> Array:
 
 def find(which: str | Explorer) -> Explorer:
     """The explorer of an id; an explorer is its own."""
-    if isinstance(which, Explorer):
-        return which
-    return importlib.import_module("netlib.course.explorers").load(which)  # type: ignore[no-any-return]
+    from netlib.course.explorers import load
+
+    return which if isinstance(which, Explorer) else load(which)
 
 
 def state(which: str | Explorer, **values: float | str) -> dict[str, Any]:
@@ -228,12 +228,16 @@ def state(which: str | Explorer, **values: float | str) -> dict[str, Any]:
 
 def bake(which: str | Explorer) -> str:
     """The explorer as HTML for a page: real sliders, no kernel. Needs `assets/explorer.js` and `.css` once per site."""
-    return importlib.import_module("netlib.course.page").bake(find(which))  # type: ignore[no-any-return]
+    from netlib.course import page
+
+    return page.bake(find(which))
 
 
 def explore(which: str | Explorer) -> Any:
-    """Show an explorer in a notebook: sliders and a figure that follows them; in the book build its baked page figure."""
-    return importlib.import_module("netlib.course.live").explore(find(which))
+    """Show an explorer in a notebook: sliders and a figure that follows; in the book build, its baked page figure."""
+    from netlib.course import live
+
+    return live.explore(find(which))
 
 
 def states(which: Explorer) -> list[tuple[int, ...]]:
@@ -243,36 +247,28 @@ def states(which: Explorer) -> list[tuple[int, ...]]:
 
 def _spread(own: Explorer, figure: Figure, shape: tuple[int, ...]) -> Figure:
     """Give every array of a figure its full shape, or say which one does not fit."""
-    names = {
-        id(part): f"{getattr(part, 'name', None) or getattr(part, 'text', None) or key}"
-        for key, part in parts(figure).items()
-    }
 
     def fit(part: Part) -> Part:
-        found = {}
+        name = getattr(part, "name", "") or getattr(part, "text", "") or getattr(part, "label", "") or "a number"
         arrays = list(channels(part))
         longest = max((v.shape[-1] for n, v, _ in arrays if n in ("x", "y")), default=1)
-        for name, value, axes in arrays:
-            if isinstance(part, Heat) and name in ("x", "y") and value.ndim > 1:
-                raise ValueError(
-                    f"explorer {own.id!r}: {name} of heat map {part.name!r} must be the same in every state"
-                )
+        found = {}
+        for channel, value, axes in arrays:
             tail = value.shape[-axes:]
-            if name in ("x", "y") and axes == 1 and tail == (1,):
-                tail = (longest,)
+            if channel in ("x", "y") and axes == 1 and tail == (1,):
+                tail = (longest,)  # one value for a whole curve: a level
+            fixed = value.ndim == axes
             try:
-                full = tail if value.ndim == axes else shape + tail
-                found[name] = np.broadcast_to(value, full)
+                found[channel] = np.broadcast_to(value, tail if fixed else shape + tail)
             except ValueError:
-                wanted = shape + tail
                 raise ValueError(
-                    f"explorer {own.id!r}: {name} of {names[id(part)]!r} has shape {value.shape}, which does not fit {wanted}; "
-                    "keep the knobs' axes in front and x last, or use each()"
+                    f"{channel} of {name!r} in explorer {own.id!r} has shape {value.shape}, not {shape + tail}: "
+                    "keep the knobs' axes in front, x last, or use each()"
                 ) from None
+            if isinstance(part, Heat) and channel != "z" and not fixed:
+                raise ValueError(f"{channel} of {name!r} in explorer {own.id!r} must be the same in every state")
         if sum(v.size for v in found.values()) > SAMPLES:
-            raise ValueError(
-                f"explorer {own.id!r}: {names[id(part)]!r} holds over {SAMPLES:,} samples; make a grid coarser"
-            )
+            raise ValueError(f"{name!r} in explorer {own.id!r} holds over {SAMPLES:,} samples; make a grid coarser")
         return changed(part, found)
 
     return each_part(figure, fit)

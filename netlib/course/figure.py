@@ -152,8 +152,8 @@ class Figure:
 
     `reading` is one sentence per state that says what is seen: a template (`"the tree wins up to {crossing}"`, with
     the knobs and `numbers` by name, printed with units) or a function of a mapping of the same names to plain values.
-    `failure` likewise says what is broken in a state ("" when nothing is). `below` is a second panel on the same x axis.
-    A diagram needs no axes.
+    `failure` likewise says what is broken in a state ("" when nothing is). `below` is a second panel
+    on the same x axis. A diagram needs no axes.
     """
 
     elements: tuple[Element, ...]

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Ink:
-    """A concept's look: `light` and `dark` colours, SVG dash pattern (pixels), marker and hatch (matplotlib's letters)."""
+    """A concept's look: `light` and `dark` colours, dash pattern (pixels), marker and hatch (matplotlib's letters)."""
 
     light: str
     dark: str
@@ -24,7 +24,7 @@ INKS: dict[str, Ink] = {
     # collectives
     "ring": Ink("#0a62b0", "#6cb4ff", (), "o", ""),
     "tree": Ink("#c04d00", "#ff9a52", (7, 3), "s", "//"),
-    "hierarchy": Ink("#7c6200", "#e0c04a", (10, 3, 2, 3), "D", ".."),
+    "hierarchy": Ink("#7c6200", "#e0c04a", (10, 3, 2, 3), "D", "||"),
     "in-network": Ink("#8c3a9e", "#dc9bea", (3, 3), "^", "xx"),
     # hardware
     "nvlink": Ink("#00785a", "#4fd0a5", (), "v", "\\\\"),
@@ -35,13 +35,15 @@ INKS: dict[str, Ink] = {
     "queue": Ink("#c04d00", "#ff9a52", (7, 3), "s", "//"),
     "useful": Ink("#00785a", "#4fd0a5", (), "v", "\\\\"),
     "lost": Ink("#a3195b", "#ff8cbb", (4, 2), "X", "xx"),
-    "latency": Ink("#7c6200", "#e0c04a", (10, 3, 2, 3), "D", ".."),
+    "latency": Ink("#7c6200", "#e0c04a", (10, 3, 2, 3), "D", "||"),
     # the roles every figure shares
     "model": Ink("#0a62b0", "#6cb4ff", (), "o", ""),
     "measured": Ink("#1f2328", "#f0f0f0", (), "o", ""),
-    "bound": Ink("#6a7079", "#a3a9b3", (2, 4), "_", "oo"),
+    "bound": Ink("#6a7079", "#a3a9b3", (2, 4), "_", "/"),
     "failure": Ink("#a3195b", "#ff8cbb", (4, 2), "X", "xx"),
 }
+
+TEXT = "#010203"  # text and axes as matplotlib writes them; the page turns it into currentColor
 
 # a sequence for load and heat, low to high: luminance rises or falls evenly, so it survives grey print
 RAMP_LIGHT = ("#eef3fa", "#cfe0f2", "#a3c6e6", "#6fa5d4", "#4383bd", "#23639f", "#0f4479", "#072a50")

@@ -27,7 +27,9 @@ HOME = Path(netlib.__file__).parent
 
 
 def bake(own: Explorer) -> str:
-    """The explorer's HTML, from `build/bakes/` when neither the explorer nor netlib has changed since."""
+    """The explorer's HTML, from `build/bakes/` when nothing in netlib has changed since; others are always computed."""
+    if not own.view.__module__.startswith("netlib."):
+        return render(own)
     cache = HOME.parent / "build" / "bakes" / f"{own.id}-{_source_hash(own)}.html"
     if cache.exists():
         return cache.read_text(encoding="utf-8")
@@ -37,21 +39,17 @@ def bake(own: Explorer) -> str:
         draft = cache.with_suffix(f".{id(page)}.tmp")
         draft.write_text(page, encoding="utf-8")
         draft.replace(cache)  # two builds at once must not read half a file
+        for old in set(cache.parent.glob(f"{own.id}-{'?' * 16}.html")) - {cache}:
+            old.unlink(missing_ok=True)
     return page
 
 
 def _source_hash(own: Explorer) -> str:
-    """Changes with the explorer, with any file of netlib, and with the libraries that draw."""
-    digest = hashlib.sha256(repr((own.id, own.title, own.caption, own.alt, own.knobs)).encode())
-    digest.update(own.view.__code__.co_code + repr(own.view.__code__.co_consts[1:]).encode() if _outside(own) else b"")
-    digest.update(f"{np.__version__} {version('matplotlib')}".encode())
+    """Changes with the grid, with any file of netlib, and with the libraries that compute and draw."""
+    digest = hashlib.sha256(f"{own.id} {own.knobs} {np.__version__} {version('matplotlib')}".encode())
     for path in sorted(p for p in HOME.rglob("*") if p.suffix in (".py", ".toml", ".csv")):
         digest.update(path.relative_to(HOME).as_posix().encode() + path.read_bytes())
     return digest.hexdigest()[:16]
-
-
-def _outside(own: Explorer) -> bool:
-    return not own.view.__module__.startswith("netlib.")
 
 
 def render(own: Explorer) -> str:

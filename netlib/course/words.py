@@ -99,7 +99,8 @@ def ticks(axis: Axis, limits: tuple[float, float]) -> tuple[list[tuple[float, st
         first, last = math.floor(math.log(low, base)), math.ceil(math.log(high, base))
         found = [(m * base**e, e * len(steps) + i) for e in range(first, last + 1) for i, m in enumerate(steps)]
         inside = [(v, n) for v, n in found if low * (1 - 1e-9) <= v <= high * (1 + 1e-9)]
-        return [(v, nice(v, axis.unit, short=True), n) for v, n in inside], strides
+        # a unit without prefixes stands in the axis label once
+        return [(v, nice(v, axis.unit if axis.unit in LADDERS else "", short=True), n) for v, n in inside], strides
     factor = rung(high, axis.unit)[0]
     span = (high - low) / factor
     power = 10.0 ** math.floor(math.log10(span / 10))
@@ -129,9 +130,10 @@ def thin(found: list[tuple[float, str, int]], strides: list[int], most: int) -> 
     return kept
 
 
-def sentence(words: Any, values: Mapping[str, Any], units: Mapping[str, str]) -> str:
-    """A state's sentence from a template or a function; see `Figure.reading`."""
-    if callable(words):
-        return str(words(values))
-    texts = {n: v if isinstance(v, str) else nice(v, units.get(n, "")) for n, v in values.items()}
-    return str(words).format(**texts)
+def sentence(words: Any, values: Mapping[str, Any], texts: Mapping[str, Any]) -> str:
+    """A state's sentence: a function of the plain values, or a template over their texts; see `Figure.reading`.
+
+    >>> sentence("{n} wait {t}", {}, {"n": "16 GPUs", "t": "2.80 s"})
+    '16 GPUs wait 2.80 s'
+    """
+    return str(words(values)) if callable(words) else str(words).format(**texts)

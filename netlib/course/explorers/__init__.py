@@ -1,4 +1,4 @@
-"""The explorers of the book, one file each: the file of "ring-or-tree" is ring_or_tree.py and defines `ring_or_tree`."""
+"""The explorers of the book, one file each: ring_or_tree.py defines `ring_or_tree`, the explorer "ring-or-tree"."""
 
 import importlib
 from pathlib import Path

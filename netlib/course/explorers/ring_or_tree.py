@@ -23,7 +23,7 @@ BUCKET = 25 * MiB  # a data-parallel trainer's usual gradient bucket
     "into the same rising line; a vertical mark stands where they cross.",
 )
 def ring_or_tree(
-    nodes: Annotated[Array, Knob(2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, default=128, unit="nodes of 8 GPUs")],
+    nodes: Annotated[Array, Knob(2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, default=16, unit="nodes of 8 GPUs")],
     alpha: Annotated[Array, Knob(2e-6, 5e-6, 10e-6, 20e-6, default=10e-6, unit="s", label="latency per step")],
 ) -> Figure:
     """Ring and double tree over flat ranks, with the lower bound of both latency and bytes."""
