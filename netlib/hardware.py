@@ -10,7 +10,7 @@ import difflib
 import tomllib
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
+from pathlib import Path
 from typing import Any, TypeVar
 
 from netlib.units import Quantity, parse
@@ -201,7 +201,7 @@ def _pick(table: dict[str, Item], id: str, what: str) -> Item:
 
 @cache
 def _tables() -> dict[str, Any]:
-    return tomllib.loads(files("netlib").joinpath("hardware.toml").read_text(encoding="utf-8"))
+    return tomllib.loads(Path(__file__).with_name("hardware.toml").read_text(encoding="utf-8"))
 
 
 @cache
