@@ -74,10 +74,7 @@ def live(own: Explorer) -> Any:
             return f"Explorer({own.id!r})"
 
         def _repr_mimebundle_(self, **options: Any) -> Any:
-            found = super()._repr_mimebundle_(**options)
-            data = found[0] if isinstance(found, tuple) else found
-            data["text/plain"] = repr(self)
-            return found
+            return {**super()._repr_mimebundle_(**options), "text/plain": repr(self)}
 
         def _reset(self, _: object) -> None:
             self.quiet = True

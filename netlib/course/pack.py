@@ -67,11 +67,12 @@ class Packer:
 
 def quantise(values: Array, log: bool) -> tuple[Array, float, float, bool]:
     """Steps 0-65534 between the least and the largest finite value, those limits, and whether the steps are in log."""
-    finite = values[np.isfinite(values)]
-    low, high = (float(finite.min()), float(finite.max())) if finite.size else (0.0, 0.0)
+    seen = np.isfinite(values)
+    low, high = (float(values[seen].min()), float(values[seen].max())) if seen.any() else (0.0, 0.0)
     log = log and low > 0
-    scaled = np.log(values / low) / np.log(high / low) if log and high > low else (values - low) / ((high - low) or 1.0)
-    return np.where(np.isfinite(values), np.rint(np.nan_to_num(scaled) * STEPS), GAP).astype(np.uint16), low, high, log
+    held = np.where(seen, values, low)
+    scaled = np.log(held / low) / np.log(high / low) if log and high > low else (held - low) / ((high - low) or 1.0)
+    return np.where(seen, np.rint(scaled * STEPS), GAP).astype(np.uint16), low, high, log
 
 
 def restore(q: Array, low: float, high: float, log: bool) -> Array:

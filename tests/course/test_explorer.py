@@ -171,8 +171,10 @@ def test_numbers_are_said_to_three_digits(value, unit, text):
 def test_said_numbers_keep_their_value(value, unit):
     number, _, name = nice(value, unit).partition(" ")
     factor = next((f for f, n in LADDERS.get(unit, ()) if n == name), 1.0)
-    digits, _, power = number.replace(",", "").partition("×10")
-    exponent = power.translate(str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789"))
+    plain = number.replace(",", "").translate(str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789"))
+    digits, _, exponent = plain.partition("×10")
+    if re.fullmatch("10[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+", number):  # a bare power of ten
+        digits, exponent = "1", plain[2:]
     assert float(digits) * 10.0 ** int(exponent or 0) * factor == pytest.approx(value, rel=0.00501)
 
 
@@ -253,7 +255,9 @@ def unpack(spec):
 
     raw = gzip.decompress(base64.b64decode(spec["data"]))
     n = spec["count"]
-    steps = np.frombuffer(raw[:n], np.uint8).astype(np.int64) + 256 * np.frombuffer(raw[n : 2 * n], np.uint8)
+    steps = np.frombuffer(raw[:n], np.uint8).astype(np.int64) + 256 * np.frombuffer(raw[n : 2 * n], np.uint8).astype(
+        np.int64
+    )
     return steps, json.loads(raw[2 * n :])
 
 
@@ -390,7 +394,7 @@ def png_size(data):
 def test_live_repaints_and_says_the_same_words(own):
     box = explore(own)
     assert repr(box) == f"Explorer({own.id!r})"
-    assert box._repr_mimebundle_()[0]["text/plain"] == repr(box)
+    assert box._repr_mimebundle_()["text/plain"] == repr(box)
     assert png_size(box.image.value) == (704, 429)
     before = box.image.value
     name, knob = next(iter(own.knobs.items()))
