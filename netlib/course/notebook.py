@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-PIXELS = ("image/png", "image/svg+xml", "application/vnd.jupyter.widget-view+json", "text/html")
+PIXELS = ("image/png", "image/svg+xml", "application/vnd.jupyter.widget-view+json")
 
 
 def execute(path: Path) -> str:
@@ -53,10 +53,8 @@ def canonical(book: Any) -> str:
         for output in cell.outputs:
             if "execution_count" in output:
                 output["execution_count"] = count
-            output.get("data", {}).pop("application/vnd.jupyter.widget-state+json", None)
-            if "text/plain" in output.get("data", {}):
-                for kind in PIXELS:
-                    output["data"].pop(kind, None)
+            for kind in PIXELS:
+                output.get("data", {}).pop(kind, None)
     return nbformat.writes(book, version=4).rstrip("\n") + "\n"  # type: ignore[no-untyped-call]
 
 
