@@ -79,7 +79,7 @@ def lab_server(folder: Path, port: int, home: Path, patience: float = 120) -> It
             f"--ServerApp.root_dir={folder}",
             "--LabApp.extension_manager=readonly",
         ),
-        *("--LabApp.news_url=", "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate"),
+        *("--LabApp.news_url=None", "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate"),
     ]
     if hasattr(os, "geteuid") and os.geteuid() == 0:
         command.append("--allow-root")

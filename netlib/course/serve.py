@@ -51,11 +51,12 @@ def port_for(wanted: str | int | None, usual: int, name: str) -> int:
     ValueError: BOOK_PORT='http' is not a port: give a number from 1 to 65535.
     """
     if wanted not in (None, ""):
-        if not str(wanted).isdecimal() or not 1 <= int(str(wanted)) <= 65535:
+        digits = str(wanted)
+        if not (digits.isascii() and digits.isdecimal() and 1 <= int(digits) <= 65535):
             raise ValueError(f"{name}={wanted!r} is not a port: give a number from 1 to 65535.")
-        if not is_free(int(str(wanted))):
+        if not is_free(int(digits)):
             raise ValueError(f"{name}={wanted} is in use on this machine: name another, or none to take the next free.")
-        return int(str(wanted))
+        return int(digits)
     for port in range(usual, usual + 100):
         if is_free(port):
             if port != usual:

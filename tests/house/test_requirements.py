@@ -6,6 +6,8 @@ import ast
 import json
 import re
 import sys
+from collections.abc import Mapping
+from functools import cache
 from importlib import metadata
 from pathlib import Path
 
@@ -60,8 +62,13 @@ def imported(path: Path) -> set[str]:
         elif isinstance(node, ast.ImportFrom) and not node.level:
             names.add(str(node.module).split(".")[0])
     names -= {"netlib", "tests", "benchmarks", "__future__", *sys.stdlib_module_names}
-    owners = metadata.packages_distributions()
-    return {canonicalize_name(owners[name][0]) if name in owners else name for name in names}
+    return {canonicalize_name(owners()[name][0]) if name in owners() else name for name in names}
+
+
+@cache
+def owners() -> Mapping[str, list[str]]:
+    """Which distribution an import name comes from; reads the list of every installed file, hence once."""
+    return metadata.packages_distributions()
 
 
 def test_one_version_of_each_name_and_it_is_installed() -> None:
