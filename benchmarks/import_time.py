@@ -12,8 +12,8 @@ PROGRAM = "import time; begin = time.perf_counter(); import {}; print(time.perf_
 def seconds(module: str, runs: int = 7) -> float:
     """The median over fresh interpreters; the first, which fills the disk's cache, is left out."""
     words = [sys.executable, "-c", PROGRAM.format(module)]
-    times = [float(subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=True).stdout) for _ in range(runs)]
-    return statistics.median(times[1:])
+    said = [subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=True).stdout for _ in range(runs)]
+    return statistics.median(map(float, said[1:]))
 
 
 def rows() -> list[dict[str, object]]:

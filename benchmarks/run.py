@@ -17,7 +17,8 @@ FIELDS = ("name", "size", "ours_s", "peer", "peer_s", "ratio")
 def measured(path: Path) -> list[dict[str, object]]:
     """The rows of one file; a row with other fields is a mistake in it."""
     spec = importlib.util.spec_from_file_location(f"benchmarks.{path.stem}", path)
-    assert spec is not None and spec.loader is not None
+    assert spec is not None
+    assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module
     spec.loader.exec_module(module)

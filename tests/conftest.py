@@ -1,4 +1,4 @@
-"""What every test may use: a browser that reaches this machine alone, a free port, a JupyterLab; and how hard to try."""
+"""What every test may use: a browser that reaches this machine alone, and a free port; and how hard tests try."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, settings
 
 ROOT = Path(__file__).resolve().parents[1]
 CHROMIUM = ("chromium", "chromium-browser", "google-chrome")
-# No sandbox: as root Chromium has none. The rest keeps it from asking other hosts for updates and lists of its own.
+# No sandbox: as root Chromium has none. The rest keeps it from asking other hosts for updates of its own.
 CHROMIUM_WORDS = (
     *("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"),
     *("--disable-component-update", "--disable-sync", "--disable-dev-shm-usage"),
@@ -79,13 +79,13 @@ class Watch:
 
 @pytest.fixture
 def watch() -> Watch:
-    """Filled by `open_page`; the test itself decides what an error on the console means, a request outside is fatal."""
+    """Filled by `open_page`; the test decides what an error on the console means, a request outside is fatal."""
     return Watch()
 
 
 @pytest.fixture
 def open_page(chromium, watch: Watch) -> Iterator[Callable]:
-    """Open a page (`open_page(width=360, dark=True)`) that reaches no host but this machine; asks outside fail the test."""
+    """Open a page (`open_page(width=360, dark=True)`) that reaches this machine alone; other asks fail the test."""
     contexts = []
 
     def guard(route) -> None:

@@ -38,7 +38,7 @@ STEPS = (
     Step("spelling", "-m codespell_lib .", "all quick exhaustive"),
     Step("Chromium", "tests/run.py chromium"),
     Step("tests that need no browser", f"{PYTEST} -x -m 'not browser'", "quick"),
-    Step("tests of the library, the course and the house", f"{PYTEST} {COVERED} --ignore=tests/book --ignore=tests/lab"),
+    Step("tests of library, course and house", f"{PYTEST} {COVERED} --ignore=tests/book --ignore=tests/lab"),
     Step("notebooks run again, outputs compared", f"{PYTEST} --nbval --nbval-sanitize-with tests/nbval.cfg notebooks"),
     Step("the book, warnings are errors", "-m netlib book"),
     Step("the book in a browser", f"{PYTEST} {COVERED} tests/book"),

@@ -30,7 +30,9 @@ def made(clone: Path, monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
     return steps
 
 
-def test_the_second_run_has_nothing_to_do(clone: Path, made: list[list[str]], capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_second_run_has_nothing_to_do(
+    clone: Path, made: list[list[str]], capsys: pytest.CaptureFixture[str]
+) -> None:
     install(clone)
     assert [words[2:] for words in made] == [
         ["pip", "--disable-pip-version-check", "install", "-q", "--retries", "2", "--timeout", "30", "uv==0.0.1"],
@@ -79,7 +81,10 @@ def test_without_uv_pip_does_it(clone: Path, made: list[list[str]], monkeypatch:
     ("said", "sentence"),
     [
         ("error: failed\n  Caused by: dns error: failed to lookup address\n", "the package index did not answer"),
-        ("Retrying (...) after connection broken by 'NewConnectionError: Failed to establish a new connection'\n", "network"),
+        (
+            "Retrying (...) after connection broken by 'NewConnectionError: Failed to establish a new connection'\n",
+            "network",
+        ),
         ("ERROR: No matching distribution found for numpy==9\n\n", "failed: ERROR: No matching distribution found"),
         ("", "no reason was given"),
     ],

@@ -65,7 +65,8 @@ def test_exceptions_are_seen() -> None:
     )
     assert exceptions_in("tests/a.py", "@pytest.mark.skipif(True)\n") == Counter({("skip", "tests/a.py"): 1})
     cell = {"cell_type": "code", "source": ["# NBVAL_IGNORE_OUTPUT\n"], "metadata": {"tags": ["nbval-skip"]}}
-    assert exceptions_in("notebooks/a.ipynb", json.dumps({"cells": [cell]})) == Counter({("nbval", "notebooks/a.ipynb"): 2})
+    notebook = "notebooks/a.ipynb"
+    assert exceptions_in(notebook, json.dumps({"cells": [cell]})) == Counter({("nbval", notebook): 2})
 
 
 def test_what_the_files_hold_is_what_the_list_says() -> None:

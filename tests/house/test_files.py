@@ -1,4 +1,4 @@
-"""What is committed: no third-party host that a page would load from, no path of one machine, no broken link, licences."""
+"""What is committed: no third-party host to load from, no path of one machine, no broken link; the licences."""
 
 from __future__ import annotations
 
@@ -29,7 +29,8 @@ HOSTS = [
     )
 ]
 HOST = re.compile(r"(?<![\w.-])(?:" + "|".join(map(re.escape, HOSTS)) + r")(?![\w-])")
-MACHINE = re.compile(r"(?<![\w.:/~-])(?:/(?:home|root|Users|mnt|media)/[\w.-]+|[A-Z]:\\\\?Users\\)|/tmp/(?:ipykernel|pytest)")
+HOMES = r"(?<![\w.:/~-])(?:/(?:home|root|Users|mnt|media)/[\w.-]+|[A-Z]:\\\\?Users\\)"
+MACHINE = re.compile(HOMES + r"|/tmp/(?:ipykernel|pytest)")
 LINK = re.compile(r"(?<!!)\[[^\]]*\]\(([^)\s]+)(?:\s+\"[^\"]*\")?\)")
 PICTURE = re.compile(r"!\[([^\]]*)\]\(([^)\s]+)\)")
 
@@ -42,7 +43,7 @@ def tracked() -> list[Path]:
 
 
 def texts() -> list[tuple[str, str]]:
-    """Our own text files: vendored ones keep the addresses of their makers, and the browser tests watch what they ask."""
+    """Our own text files: vendored ones keep their makers' addresses, and the browser tests watch what they ask."""
     found = []
     for path in tracked():
         name = path.relative_to(ROOT).as_posix()

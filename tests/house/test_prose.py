@@ -20,11 +20,14 @@ PAGES += sorted((ROOT / "labs").rglob("*.ipynb"))
 NUMBER = r"(?<![\w.,{/-])\d[\d,.]*(?:\s*(?:to|-|–|or|and|/)\s*\d[\d,.]*)?"
 GAP = r"(?:[\s~$-]|\\[,;: ]|&nbsp;)*"
 UPRIGHT = re.compile(r"\\(?:text|mathrm|textrm)\{([^{}]*)\}")
-UNIT = r"(?:[kKMGTP]i?)(?:bit|bits|byte|bytes|Byte|Bytes|B|b)(?:\s*/\s*s(?:ec(?:ond)?)?|ps|\s*(?:per|a|each)\s+second|\s*s\^?\{?-1)"
-WORDS = r"(?:kilo|mega|giga|tera|peta)(?:bit|byte)s?\s*(?:/|per|a|each)\s*s(?:econd|ec)?"
+PER_SECOND = r"(?:\s*/\s*(?:second|sec|s)|ps|\s*(?:per|a|each)\s+second|\s*s\^?\{?-1)"
+UNIT = r"[kKMGTP]i?(?:bits?|[Bb]ytes?|B|b)" + PER_SECOND
+WORDS = r"(?:kilo|mega|giga|tera|peta)(?:bit|byte)s?\s*(?:/|per|a|each)\s*(?:second|sec|s)"
 BARE = re.compile(f"{NUMBER}{GAP}(?:{UNIT}|{WORDS})\\b", re.MULTILINE)
 # A fence is code, unless it is a directive whose body is prose.
-FENCE = re.compile(r"^[ \t]*(?P<mark>`{3,}|~{3,})(?P<info>[^\n]*)\n(?P<body>.*?)^[ \t]*(?P=mark)[`~]*\s*$", re.MULTILINE | re.DOTALL)
+FENCE = re.compile(
+    r"^[ \t]*(?P<mark>`{3,}|~{3,})(?P<info>[^\n]*)\n(?P<body>.*?)^[ \t]*(?P=mark)[`~]*\s*$", re.MULTILINE | re.DOTALL
+)
 CODE_DIRECTIVES = ("{code-cell}", "{code-block}", "{literalinclude}", "{code}", "{parsed-literal}", "{mermaid}")
 ROLE = re.compile(r"\{[\w:.-]+\}`[^`]*`")
 EXEMPT = re.compile(r"<!--\s*bandwidth:.*?-->[ \t]*\n?(?:[^\n]+(?:\n|$))*", re.DOTALL)
@@ -52,7 +55,8 @@ def prose(markdown: str) -> str:
 def bare_bandwidths(markdown: str) -> list[str]:
     """Each typed bandwidth, with its line."""
     text = prose(markdown)
-    return [f"line {text.count(chr(10), 0, hit.start()) + 1}: {' '.join(hit.group().split())}" for hit in BARE.finditer(text)]
+    hits = [(text.count("\n", 0, hit.start()) + 1, " ".join(hit.group().split())) for hit in BARE.finditer(text)]
+    return [f"line {line}: {words}" for line, words in hits]
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ import sys
 from collections.abc import Mapping
 from functools import cache
 from importlib import metadata
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -27,7 +28,8 @@ def pins(name: str) -> tuple[dict[str, str], dict[str, str]]:
     for part in (own, implied):
         lines = [line for line in part.splitlines() if line and not line.startswith(("#", "-r "))]
         matches = [PIN.fullmatch(line) for line in lines]
-        assert all(matches), f"{name}: {[line for line, match in zip(lines, matches, strict=True) if not match]} is no pin"
+        loose = [line for line, match in zip(lines, matches, strict=True) if not match]
+        assert not loose, f"{name}: {loose} is no pin"
         both.append({canonicalize_name(match[1]): match[2] for match in matches if match})
     return both[0], both[1]
 
@@ -74,7 +76,8 @@ def owners() -> Mapping[str, list[str]]:
 def test_one_version_of_each_name_and_it_is_installed() -> None:
     everything = [pair for name in FILES for part in pins(name) for pair in part.items()]
     assert len({name for name, _ in everything}) == len(everything), "a name stands twice"
-    differ = {name: (version, metadata.version(name)) for name, version in everything if metadata.version(name) != version}
+    installed = {name: metadata.version(name) for name, _ in everything}
+    differ = {name: (version, installed[name]) for name, version in everything if installed[name] != version}
     assert not differ, f"pinned and installed: {differ}"
 
 
@@ -90,7 +93,7 @@ def test_the_implied_ones_are_implied_and_none_is_missing() -> None:
 @pytest.mark.parametrize("name", FILES)
 def test_each_name_that_we_ask_for_says_why(name: str) -> None:
     lines = (ROOT / name).read_text().split("# --- implied")[0].splitlines()
-    for before, line in zip(lines, lines[1:], strict=False):
+    for before, line in pairwise(lines):
         if PIN.fullmatch(line):
             assert re.match(r"# .{10,}", before), f"{name}: {line} does not say why"
 
