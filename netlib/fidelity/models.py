@@ -44,6 +44,8 @@ def predict(row: Mapping[str, str], fitted: "Constants") -> Prediction:
         return Prediction(float(rate) / 1e9, "GB/s", note)
     if metric == "unidir_bw":
         setup = read_setup({**row, "message_bytes": "peak"})
+        if setup.domains > 1:
+            raise Unanswerable("a copy between two nodes is no NVLink copy")
         return Prediction(nvlink(setup) / 1e9, "GB/s", "NVLinks x NCCL's speed per link")
     if metric == "latency" and collective.startswith("moe_"):
         setup = read_setup(row)
