@@ -114,9 +114,10 @@ def test_noise_and_prefixes_change_no_row(made, noise, prefix, suffix):
     assert (table.op, table.ranks, table.average) == (plain.op, plain.ranks, plain.average)
 
 
-FRAGMENTS = """# size count type redop root time algbw busbw #wrong error bytes N nThread 1 minBytes: 8 float half sum none -1
-0 1e+00 N/A 12.5 1048576 99999999999999999999999 1e999 nan inf - | Rank 0 on host device [0x19] Avg bus bandwidth : 3.5 OK
-Out of bounds values {"results":[ ]} { } "size": 8, 32KiB 5GBps step: 2(factor) nranks <stdout>: ٣ ² \x00 ..."""
+FRAGMENTS = """# size count type redop root time algbw busbw #wrong error bytes N nThread 1 minBytes: 8 float half sum
+none -1 0 1e+00 N/A 12.5 1048576 99999999999999999999999 1e999 nan inf - | Rank 0 on host device [0x19]
+Avg bus bandwidth : 3.5 OK Out of bounds values {"results":[ ]} { } "size": 8, 32KiB 5GBps step: 2(factor)
+nranks <stdout>: ٣ ² \x00 ..."""
 WORDS = st.sampled_from(FRAGMENTS.split())
 
 
