@@ -52,7 +52,7 @@ _WITNESS = {
     "last device line": "inferred from the last device line",
     "size / count": "inferred from size / count",
     "busbw / algbw": "inferred from busbw / algbw",
-    "log": "from the log",
+    "log": "from a line of the text",
 }
 
 

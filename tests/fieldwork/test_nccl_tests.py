@@ -275,6 +275,21 @@ def test_json_that_failed_or_was_cut():
     assert table.problems[0] == "Result 1 of the JSON has no size or no numbers; it was left out."
 
 
+ROOT = Path(__file__).parents[2]
+PUBLISHED = sorted([*(ROOT / "tests/fieldwork/data").glob("*.txt"), *(ROOT / "notebooks/data").glob("*.txt")])
+
+
+@pytest.mark.parametrize("path", PUBLISHED, ids=lambda path: path.stem)
+def test_the_published_tables_name_their_ranks_by_their_numbers(path):
+    text = path.read_text(encoding="utf-8")
+    stated = next(int(line.split()[-1]) for line in text.splitlines() if line.startswith("# ranks: "))
+    table = read_nccl_tests(text)
+    assert (table.op, table.ranks, table.problems) == ("all_reduce", stated, ())
+    assert disagreements(table) == []
+    silent = read_nccl_tests(text.replace("# ranks: ", "# "))
+    assert silent.ranks == (stated if stated < 1000 else None)  # 1,440 is beyond what two decimals tell
+
+
 REFUSED = {
     "": "no nccl-tests table",
     "hello\nworld": "no nccl-tests table; paste rows such as: 1048576",
