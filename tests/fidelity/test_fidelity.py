@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from netlib.fidelity import judge, published_rows, summary
+from netlib.fidelity import cite, judge, page, published_rows, summary
 from netlib.fidelity.calibration import FITTED, calibrate, constants
+from netlib.fidelity.misses import EXPLAINED
 from netlib.fidelity.report import main
 from netlib.fidelity.score import TOLERANCE
 
@@ -69,22 +70,34 @@ def test_every_group_is_close_in_the_median_and_mostly_hit():
 
 def test_misses_are_those_the_book_explains():
     missed = {row.id for row in JUDGED if row.ok is False}
-    explained = {
-        "racks of 72, alone or joined": {"CW-006", "CW-011", "CW-012", "CW-015", "CW-018", "CW-022", "GTC-019"},
-        "all-to-all against NVIDIA's own slide": {f"GTC-{i:03d}" for i in range(20, 28)},
-        "small and middle sizes on EFA": {
-            "B200x32-001", "B200x32-002", "AWS-004", "AWS-009", "AWS-010", "AWS-011",
-        },
-        "thousands of ranks at 16 MiB": {"NVT-017", "NVT-018"},
-        "one table, one stall": {"A100x8-006"},
-        "calls queued, where the floor was fitted to blocking calls": {
-            "H200x8q-006", "B200x8q-006", "B200x8q-007", "B200x8q-014", "B200x32q-010",
-        },
-        "TCP sockets": {"GTC-007"},
-        "two ranks forced on NVLS": {"ISS-001"},
-        "reported as a problem in an issue": {"ISS-022", "ISS-029"},
-    }  # fmt: skip
-    assert missed == set().union(*explained.values())
+    explained = [id for cause in EXPLAINED for id in cause.rows]
+    assert missed == set(explained)
+    assert len(explained) == len(missed)
+
+
+def test_the_page_shows_all_of_it():
+    board, misses, table, chosen = page.scoreboard(), page.misses(), page.every_row(), page.constants_table()
+    assert all(group.group in board for group in summary(JUDGED))
+    assert all(f"`{row.id}`" in misses for row in JUDGED if row.ok is False)
+    assert all(f"`{row.id}`" in table for row in JUDGED if row.ok is not None)
+    assert all(f"`{id}`" in chosen for id in FITTED)
+    assert "not stated" in page.unanswered()
+
+
+def test_values_are_cited_by_row():
+    assert cite.published("P2P-002") == 376e9
+    assert round(cite.measured_time("B200x32-020") * 1e3, 1) == 87.2
+    fit = cite.log_fit("B200x32")
+    assert [round(fit.alpha * 1e6), round(fit.bandwidth / 1e9)] == [414, 367]
+    assert round(cite.log_fit("B200x32q").alpha * 1e6) == 206
+    assert cite.scored_rows() == sum(g.rows for g in summary(JUDGED))
+    assert cite.hit_rows() == sum(g.hits for g in summary(JUDGED))
+    assert cite.fitted_rows() == len(FITTED)
+    assert cite.judged("CW-018").ok is False
+    with pytest.raises(ValueError, match="names no published table"):
+        cite.log("nobody")
+    with pytest.raises(ValueError, match="is no published row"):
+        cite.published("nobody-001")
 
 
 SEEN = st.sampled_from(sorted({row[column] for row in ROWS for column in SETUP}))

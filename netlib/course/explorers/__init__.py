@@ -1,0 +1,30 @@
+"""The explorers of the book, one file each: ring_or_tree.py defines `ring_or_tree`, the explorer "ring-or-tree"."""
+
+import importlib
+from pathlib import Path
+
+from netlib.course.explorer import Explorer
+
+
+def ids() -> list[str]:
+    """The ids of all explorers: the listing of this folder.
+
+    >>> "ring-or-tree" in ids()
+    True
+    """
+    return sorted(p.stem.replace("_", "-") for p in Path(__file__).parent.glob("[a-z]*.py"))
+
+
+def load(id: str) -> Explorer:
+    """The explorer of an id; imports its file alone.
+
+    >>> load("ring-or-tree").title
+    'Ring or tree?'
+    """
+    if id not in ids():
+        raise ValueError(f"explorer {id!r} does not exist; choose one of {', '.join(ids())}")
+    name = id.replace("-", "_")
+    found = getattr(importlib.import_module(f"{__name__}.{name}"), name, None)
+    if not isinstance(found, Explorer) or found.id != id:
+        raise ValueError(f"{name}.py must define {name} with @explorer({id!r}, ...)")
+    return found
