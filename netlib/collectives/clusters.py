@@ -54,8 +54,9 @@ def multirail_ring_allreduce_time(
     """One ring per NIC through all n = g x nodes ranks, each leaving a node through its own NIC: what NCCL calls Ring.
 
     2(n-1)/n size x max(1 / (nics B_out), (g-1) / (g B_up)) and the latency of the longest way round: 2(n-1) hops, of
-    which 2 nodes (for g >= 3) cross a NIC. `nics` per node, at most g (default g). With nics = g every rank is the exit of one
-    ring, so its NVLink carries the other (g-1)/g of the bytes; with fewer NICs some rank is no exit and carries all.
+    which 2 nodes (for g >= 3) cross a NIC. `nics` per node, at most g (default g). With nics = g every rank is the
+    exit of one ring, so its NVLink carries the other (g-1)/g of the bytes; with fewer, some rank is no exit and
+    carries all.
 
     >>> nvlink, nic = Link(0, 900e9), Link(0, 100e9)
     >>> round(float(multirail_ring_allreduce_time(140e9, 8, 128, nvlink, nic)), 6)

@@ -3,7 +3,7 @@
 Every one of `n` ranks holds `size` bytes and needs the sum. A rank sends to one other rank and receives from one other
 rank at a time, at `link`'s alpha and beta = 1 / bandwidth each way; adding costs `gamma` seconds a byte.
 Read with the chapter "Collectives", section "Four ways to add". Formulas: Thakur, Rabenseifner and Gropp (2005);
-Sanders, Speck and Traff (2009) for the two trees; counts for n not a power of two are derived and executed in the tests.
+Sanders, Speck and Traff (2009) for the two trees; where n is no power of two, counts are executed in the tests.
 """
 
 import numpy as np
@@ -19,8 +19,9 @@ def ranks(n: ArrayLike, name: str = "n") -> Floats:
     8.0
     """
     array = floats(name, n, 1)
-    if (array != np.floor(array)).any():
-        raise ValueError(f"{name} = {array[array != np.floor(array)].flat[0]:g} must be a whole number of ranks")
+    broken = ~np.isfinite(array) | (array != np.floor(array))
+    if broken.any():
+        raise ValueError(f"{name} = {array[broken].flat[0]:g} must be a whole number of ranks")
     return array
 
 

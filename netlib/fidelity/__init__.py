@@ -1,0 +1,14 @@
+"""Fidelity: every model beside published measurements, misses shown.
+
+setup        a published row's set-up, read from its columns
+rates        what links achieve, as NCCL's own tables assume
+calibration  the constants fitted to rows, and which rows
+models       the model's answer for a set-up; never sees the published value
+score        rows, statuses, tolerances, the report
+published    (data) the rows this project holds itself against
+"""
+
+from netlib.fidelity.rows import published_rows, read_rows
+from netlib.fidelity.score import Judged, judge, summary
+
+__all__ = ["Judged", "judge", "published_rows", "read_rows", "summary"]

@@ -1,0 +1,85 @@
+"""Published and modelled values by row id, for prose and figures: nothing measured is typed into a page."""
+
+import numpy as np
+
+from netlib.collectives import busbw_factor, time_at_busbw
+from netlib.fidelity.calibration import FITTED
+from netlib.fidelity.rows import published_rows
+from netlib.fidelity.score import Judged, judge
+from netlib.fidelity.setup import read_setup
+from netlib.links import Fit, Floats, fit_alpha_beta
+from netlib.units import parse
+
+
+def published(id: str) -> float:
+    """A published value in SI units.
+
+    >>> published("H200x8-020")
+    482260000000.0
+    """
+    row = _row(id)
+    return float(row["value"]) * parse(f"1 {row['unit']}").value
+
+
+def measured_time(id: str) -> float:
+    """Seconds behind a published busbw.
+
+    >>> round(measured_time("B200x32-020"), 4)
+    0.0872
+    """
+    setup = read_setup(_row(id))
+    return float(time_at_busbw(setup.size, published(id), setup.ranks, setup.collective))
+
+
+def log(prefix: str, least: float = 0.0) -> tuple[Floats, Floats, int]:
+    """All rows of one published table, `size` (bytes) and time (s) from `least` bytes up, and its number of ranks.
+
+    >>> size, time, n = log("B200x32")
+    >>> len(size), n
+    (20, 32)
+    """
+    rows = [row for row in published_rows() if row["id"].startswith(f"{prefix}-")]
+    if not rows:
+        raise ValueError(f"prefix = {prefix!r} names no published table; use for example B200x32")
+    setups = [read_setup(row) for row in rows]
+    keep = [(s.size, measured_time(row["id"])) for s, row in zip(setups, rows, strict=True) if s.size >= least]
+    size, time = np.array(sorted(keep)).T
+    return size, time, setups[0].ranks
+
+
+def log_fit(prefix: str, *, root: bool = False, least: float = 2**20) -> Fit:
+    """The alpha-beta fit of one published table from `least` bytes up; its `bandwidth` is a busbw.
+
+    >>> fit = log_fit("B200x32")
+    >>> round(fit.bandwidth / 1e9)
+    367
+    """
+    size, time, n = log(prefix, least)
+    return fit_alpha_beta(size, time, volume=busbw_factor(n, "all_reduce") * size, root=root)
+
+
+def judged(id: str) -> Judged:
+    """One published row beside the model."""
+    return judge([_row(id)])[0]
+
+
+def fitted_rows() -> int:
+    """How many rows chose a constant."""
+    return len(FITTED)
+
+
+def scored_rows() -> int:
+    """How many rows the models were scored on."""
+    return sum(row.ok is not None for row in judge(published_rows()))
+
+
+def hit_rows() -> int:
+    """How many of them were hit."""
+    return sum(bool(row.ok) for row in judge(published_rows()))
+
+
+def _row(id: str) -> dict[str, str]:
+    for row in published_rows():
+        if row["id"] == id:
+            return dict(row)
+    raise ValueError(f"id = {id!r} is no published row; `netlib fidelity --json` lists them")

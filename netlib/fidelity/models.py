@@ -1,0 +1,161 @@
+"""The model's answer for a set-up: closed forms of `netlib.collectives` at achieved rates, plus fitted floors.
+
+Holds for NVIDIA nodes with NVSwitch and one scale-up domain per node. Known to fail (and shown failing) for racks of
+72 joined to other racks, for small messages on EFA, and wherever congestion or jitter rules.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from netlib import collectives as c
+from netlib.fidelity.rates import NIC_SHARE, PLAIN_TREE_SHARE, Generation
+from netlib.fidelity.setup import Setup, Unanswerable, read_setup
+from netlib.links import Link
+
+if TYPE_CHECKING:
+    from netlib.fidelity.calibration import Constants
+
+MOE_BYTES = {"dispatch": 128 * 8 * (7168 + 224 + 16), "combine": 128 * 8 * 7168 * 2}  # 128 tokens, top-8, hidden 7168
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """A model's value in `unit`, and which closed form gave it."""
+
+    value: float
+    unit: str
+    note: str
+
+
+def predict(row: Mapping[str, str], fitted: "Constants") -> Prediction:
+    """The model's value for a row's metric. Raises Unanswerable with the reason when no model covers it."""
+    metric, collective = (row.get("metric") or "").strip(), (row.get("collective") or "").strip()
+    if metric in ("busbw", "algbw"):
+        setup = read_setup(row)
+        if setup.collective not in c.OPS:
+            raise Unanswerable(f"{collective[:30]!r} is not a collective that these models cover")
+        time, note = collective_time(setup, fitted)
+        rate = c.busbw(setup.size, time, setup.ranks, setup.collective)
+        if metric == "algbw":
+            rate = c.algbw(setup.size, time)
+        return Prediction(float(rate) / 1e9, "GB/s", note)
+    if metric == "unidir_bw":
+        setup = read_setup({**row, "message_bytes": "peak"})
+        if setup.domains > 1:
+            raise Unanswerable("a copy between two nodes is no NVLink copy")
+        return Prediction(nvlink(setup) / 1e9, "GB/s", "NVLinks x NCCL's speed per link")
+    if metric == "latency" and collective.startswith("moe_"):
+        setup = read_setup(row)
+        return Prediction(
+            (moe_wire_time(setup) + fitted.moe_floor) * 1e6, "us", "slower of NVLink and NIC share + floor"
+        )
+    if metric == "logical bw" and collective.startswith("moe_"):
+        setup = read_setup({**row, "message_bytes": "peak"})
+        return Prediction(setup.size / moe_wire_time(setup) / 1e9, "GB/s", "all-to-all, the NIC's share outside")
+    raise Unanswerable(f"no model of this chapter answers {metric[:40] or 'an empty metric'!r}")
+
+
+def collective_time(s: Setup, fitted: "Constants") -> tuple[float, str]:
+    """Seconds for one collective, and the algorithm taken: the fastest that the row's algorithm column allows."""
+    name = chip_of(s).name if s.chip else "Hopper"
+    floor = fitted.launch.get(name, fitted.launch["Ampere"])
+    root = fitted.launch_root.get(name, fitted.launch_root["Ampere"])
+    if s.collective == "alltoall":
+        return floor + root * np.sqrt(s.size) + all_to_all_wire_time(s), "pairwise, slower of NVLink and NIC"
+    if s.domains == 1:
+        wire, algorithm = scale_up_time(s)
+        return floor + root * np.sqrt(s.size) + wire, f"{algorithm} in one domain"
+    ring = floor + ring_steps(s) * fitted.ring_step + ring_wire_time(s)
+    if _forced_ring(s):
+        return ring, "multi-rail ring"
+    depth = np.log2(s.domains)
+    wire, algorithm = tree_wire_time(s)
+    tree = floor + fitted.tree_level * depth + fitted.tree_root * np.sqrt(depth * s.size) + wire
+    if "ree" in s.algorithm or "SHARP" in s.algorithm or tree <= ring:
+        return tree, algorithm
+    return ring, "multi-rail ring"
+
+
+def ring_steps(s: Setup) -> float:
+    """Serial steps of a ring: 2(n-1) for all-reduce, n-1 for its halves and for the others."""
+    return (2.0 if s.collective == "all_reduce" else 1.0) * (s.ranks - 1)
+
+
+def ring_wire_time(s: Setup) -> float:
+    """Seconds that the slowest link of the multi-rail rings is busy."""
+    rate = min(nic_rate(s), nvlink(s)) if s.chip else nic_rate(s)
+    return float(c.time_at_busbw(s.size, rate, s.ranks, s.collective))
+
+
+def scale_up_time(s: Setup) -> tuple[float, str]:
+    """Wire seconds inside one domain, by ring or (where the generation has it) by the adding switch."""
+    chip, rate = chip_of(s), nvlink(s)
+    ring = float(c.time_at_busbw(s.size, rate, min(s.ranks, s.domain), s.collective))
+    if chip.nvls_share is None or s.collective != "all_reduce" or _forced_ring(s):
+        return ring, "ring"
+    nvls = float(c.nvls_allreduce_time(s.size, min(s.ranks, s.domain), Link(0.0, chip.nvls_share * rate)))
+    forced = s.algorithm == "NVLS"
+    return (nvls, "NVLS") if forced or nvls < ring else (ring, "ring")
+
+
+def tree_wire_time(s: Setup) -> tuple[float, str]:
+    """Wire seconds of a double binary tree of domains: the slower of the busiest domain's NICs and the inside.
+
+    The busiest of k domains passes `size` bytes each way for k = 2, 1.5 size for 3, 2 size from 4 on; with adding
+    switches in the network (SHARP) `size` for any k.
+    """
+    passes = {2: 1.0, 3: 1.5}.get(s.domains, 2.0)
+    if "SHARP" in s.algorithm and "auto" not in s.algorithm:
+        passes = 1.0
+    inside, algorithm = scale_up_time(s)
+    across = passes * s.size / nic_rate(s)
+    if algorithm == "ring":
+        across /= PLAIN_TREE_SHARE
+    return max(inside, across), "NVLS in the domain, tree across" if algorithm == "NVLS" else "double binary tree"
+
+
+def all_to_all_wire_time(s: Setup) -> float:
+    """Wire seconds of an all-to-all: the slower of the share that stays inside and the share that leaves."""
+    outside = float(c.outside_share(s.ranks, s.domain))
+    inside = max(0.0, 1 - outside - 1 / s.ranks)
+    times = [inside * s.size / nvlink(s)] if s.chip else []
+    if outside:
+        times.append(outside * s.size * s.domain / nic_rate(s))
+    return max(times)
+
+
+def moe_wire_time(s: Setup) -> float:
+    """Wire seconds of one expert-parallel dispatch or combine of `size` bytes per rank."""
+    outside = float(c.outside_share(s.ranks, s.per_node))
+    inside = (1 - outside) * s.size / nvlink(s)
+    return max(inside, outside * s.size * s.per_node / nic_rate(s)) if outside else inside
+
+
+def nvlink(s: Setup) -> float:
+    """Achieved scale-up bytes/s of one rank, one way, or the reason why it is not known."""
+    chip_of(s)
+    return s.nvlink
+
+
+def nic_rate(s: Setup) -> float:
+    """Achieved bytes/s through all NICs of one domain, one way."""
+    if not (s.nics and s.nic):
+        raise Unanswerable("NICs per node and their rate are not stated")
+    return s.nics * s.nic * NIC_SHARE * s.domain / s.per_node
+
+
+def chip_of(s: Setup) -> Generation:
+    """The NVLink generation, or the reason why there is no answer."""
+    if s.chip is None:
+        raise Unanswerable("the GPU, so its scale-up link, is not stated")
+    return s.chip
+
+
+def _forced_ring(s: Setup) -> bool:
+    """A ring was asked for, or EFA's tuner chose: past two nodes its published logs show Ring."""
+    word = s.algorithm.lower()
+    asked = "ring" in word and "auto" not in word and "tree" not in word
+    return asked or (s.collective != "all_reduce") or ("ofi" in word and s.domains > 2)

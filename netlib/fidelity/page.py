@@ -1,0 +1,66 @@
+"""The book's fidelity page, as Markdown: every table is computed when the book is built."""
+
+from collections import Counter
+
+from netlib.fidelity.calibration import FITTED, constants
+from netlib.fidelity.misses import EXPLAINED
+from netlib.fidelity.rows import published_rows
+from netlib.fidelity.score import Judged, judge, summary
+from netlib.units import show
+
+
+def scoreboard() -> str:
+    """One line for each group: rows, hits, tolerance, median and worst error."""
+    lines = ["| group | rows | hits | tolerance | median error | worst error |", "|---|--:|--:|--:|--:|--:|"]
+    for g in summary(judge(published_rows())):
+        worst = f"{g.worst_error:+.0%} (`{g.worst}`)"
+        lines.append(f"| {g.group} | {g.rows} | {g.hits} | {g.tolerance:.0%} | {g.median:.1%} | {worst} |")
+    return "\n".join(lines)
+
+
+def misses() -> str:
+    """Every miss, by cause."""
+    by_id = {row.id: row for row in judge(published_rows())}
+    parts = []
+    for cause in EXPLAINED:
+        lines = [f"**{cause.cause.capitalize()}.** {cause.reason}", "", *_table([by_id[id] for id in cause.rows])]
+        parts.append("\n".join(lines))
+    return "\n\n".join(parts)
+
+
+def constants_table() -> str:
+    """The fitted constants and how many rows chose each."""
+    c = constants()
+    rows = [
+        *((f"floor of one call, {name}", show(t, "µs"), "4") for name, t in c.launch.items()),
+        *((f"price of filling a pipeline, {name}", _root(t), "with the floor") for name, t in c.launch_root.items()),
+        ("one more level of nodes", show(c.tree_level, "µs"), "6"),
+        ("the same, filling the pipeline", _root(c.tree_root), "with the level"),
+        ("one more step of a ring", show(c.ring_step, "µs"), "3"),
+        ("floor of one expert dispatch", show(c.moe_floor, "µs"), "1"),
+    ]
+    lines = ["| constant | value | rows |", "|---|--:|--:|"] + [f"| {a} | {b} | {n} |" for a, b, n in rows]
+    return "\n".join([*lines, "", f"Rows: {', '.join(f'`{id}`' for id in sorted(FITTED))}."])
+
+
+def unanswered() -> str:
+    """Rows that no model of this edition answers, counted by reason."""
+    reasons = Counter(row.note for row in judge(published_rows()) if row.status == "not answerable")
+    return "\n".join(f"* {n} row{'s' * (n > 1)}: {why}" for why, n in reasons.most_common())
+
+
+def every_row() -> str:
+    """The whole table of scored rows."""
+    return "\n".join(_table([row for row in judge(published_rows()) if row.ok is not None]))
+
+
+def _root(seconds: float) -> str:
+    return f"{show(seconds * 1024, 'µs')} at 1 MiB"
+
+
+def _table(rows: list[Judged]) -> list[str]:
+    lines = ["| row | model | published | error | how |", "|---|--:|--:|--:|---|"]
+    for r in rows:
+        error = "" if r.rel_error is None else f"{r.rel_error:+.0%}"
+        lines.append(f"| `{r.id}` | {r.model:.4g} {r.unit} | {r.published:.4g} {r.unit} | {error} | {r.note} |")
+    return lines

@@ -1,0 +1,48 @@
+"""`netlib fidelity`: the scoreboard as text or JSON."""
+
+import argparse
+import json
+import sys
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+
+from netlib.fidelity.rows import published_rows, read_rows
+from netlib.fidelity.score import Judged, judge, summary
+
+
+def text(judged: Sequence[Judged]) -> str:
+    """A table of groups, then every miss, then what could not be answered and why."""
+    lines = [f"{'group':44s} {'rows':>5s} {'hits':>5s} {'within':>7s} {'median':>7s} {'worst':>8s}  worst row"]
+    for group in summary(judged):
+        lines.append(
+            f"{group.group:44s} {group.rows:5d} {group.hits:5d} {group.tolerance:7.0%} {group.median:7.1%} "
+            f"{group.worst_error:+8.0%}  {group.worst}"
+        )
+    misses = [row for row in judged if row.ok is False]
+    lines += ["", f"{len(misses)} misses:"] + [f"  {_line(row)}" for row in misses]
+    reasons = Counter(row.note for row in judged if row.status == "not answerable")
+    lines += ["", f"{reasons.total()} rows not answerable:"] + [f"  {n:4d}  {why}" for why, n in reasons.most_common()]
+    statuses = Counter(row.status for row in judged)
+    return "\n".join([*lines, "", ", ".join(f"{n} {status}" for status, n in sorted(statuses.items()))])
+
+
+def _line(row: Judged) -> str:
+    values = f"model {row.model:.4g}, published {row.published:.4g} {row.unit}"
+    return f"{row.id:12s} {values} ({row.rel_error:+.0%}): {row.note}"
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Print the scoreboard; `--json` for data, `--rows FILE` for another table of published values."""
+    parser = argparse.ArgumentParser(prog="netlib fidelity", description="Every model beside published measurements.")
+    parser.add_argument("--json", action="store_true", help="a JSON list, one object a row")
+    parser.add_argument("--rows", type=Path, metavar="FILE.csv", help="judge this table instead of the project's own")
+    options = parser.parse_args(arguments)
+    try:
+        judged = judge(read_rows(options.rows) if options.rows else published_rows())
+    except ValueError as error:
+        print(f"netlib fidelity: {error}", file=sys.stderr)
+        return 2
+    print(json.dumps([asdict(row) for row in judged], indent=1, allow_nan=False) if options.json else text(judged))
+    return 0

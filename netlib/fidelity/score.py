@@ -1,0 +1,138 @@
+"""Rows, statuses and tolerances: which published values the models hit, and which they miss.
+
+A row is `predicted` (scored), `fitted` (it chose a constant, so it is no test), `input` (the model takes it as given)
+or `not answerable` (with the reason). Tolerances stand here per metric and regime, never per row.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from math import isfinite
+from statistics import median
+
+from netlib.fidelity.calibration import FITTED, constants
+from netlib.fidelity.models import predict
+from netlib.fidelity.rows import Row
+from netlib.fidelity.setup import Unanswerable, read_setup
+from netlib.units import GiB, MiB, parse
+
+# (metric, regime) -> largest |relative error| that counts as a hit
+TOLERANCE = {
+    ("busbw", "one domain, >= 256 MiB"): 0.10,
+    ("busbw", "one domain, 1 MiB - 256 MiB"): 0.30,
+    ("busbw", "one domain, < 1 MiB"): 0.50,
+    ("busbw", "across domains, >= 1 GiB"): 0.15,
+    ("busbw", "across domains, 16 MiB - 1 GiB"): 0.35,
+    ("busbw", "across domains, < 16 MiB"): 0.60,
+    ("unidir_bw", "one domain"): 0.15,
+    ("latency", "one domain"): 0.20,
+    ("latency", "across domains"): 0.15,
+    ("logical bw", "one domain"): 0.15,
+    ("logical bw", "across domains"): 0.15,
+}
+INPUT_METRICS = ("link bandwidth",)
+
+
+@dataclass(frozen=True)
+class Judged:
+    """One published row beside the model. `model`, `rel_error`, `tolerance` and `ok` are None where there is none."""
+
+    group: str
+    id: str
+    status: str
+    model: float | None
+    published: float | None
+    unit: str
+    rel_error: float | None
+    tolerance: float | None
+    ok: bool | None
+    note: str
+
+
+def judge(rows: Iterable[Row]) -> list[Judged]:
+    """Every row with the model's value, computed from its set-up columns alone."""
+    return [_judge(row) for row in rows]
+
+
+def _judge(row: Row) -> Judged:
+    name, unit = row.get("id") or "(no id)", row.get("unit") or ""
+    metric = row.get("metric") or ""
+    published = _value(row)
+    if metric in INPUT_METRICS:
+        return Judged("inputs", name, "input", None, published, unit, None, None, None, "the registry holds this value")
+    try:
+        prediction = predict(row, constants())
+        regime = _regime(row, metric)
+        factor = parse(f"1 {prediction.unit}").value / parse(f"1 {unit}").value
+    except Unanswerable as reason:
+        return Judged("not answerable", name, "not answerable", None, published, unit, None, None, None, str(reason))
+    except ValueError:  # a unit that nobody can read
+        note = f"unit {unit[:20]!r} cannot be compared with {metric[:30]!r}"
+        return Judged("not answerable", name, "not answerable", None, published, unit, None, None, None, note)
+    model = prediction.value * factor
+    group = f"{'busbw' if metric == 'algbw' else metric}: {regime}"
+    if name in FITTED:
+        return Judged(
+            group, name, "fitted", model, published, unit, None, None, None, "chose a constant; " + prediction.note
+        )
+    tolerance = TOLERANCE["busbw" if metric == "algbw" else metric, regime]
+    if not published:
+        return Judged(
+            group, name, "predicted", model, published, unit, None, tolerance, None, "no published number to compare"
+        )
+    error = model / published - 1
+    return Judged(
+        group, name, "predicted", model, published, unit, error, tolerance, abs(error) <= tolerance, prediction.note
+    )
+
+
+def _regime(row: Row, metric: str) -> str:
+    setup = read_setup(row if metric in ("busbw", "algbw") else {**row, "message_bytes": "peak"})
+    where = "one domain" if setup.domains == 1 else "across domains"
+    if metric not in ("busbw", "algbw"):
+        return where
+    small, large = (MiB, 256 * MiB) if setup.domains == 1 else (16 * MiB, GiB)
+    names = ("< 1 MiB", "1 MiB - 256 MiB", ">= 256 MiB")
+    if setup.domains > 1:
+        names = ("< 16 MiB", "16 MiB - 1 GiB", ">= 1 GiB")
+    return f"{where}, {names[(setup.size >= small) + (setup.size >= large)]}"
+
+
+def _value(row: Row) -> float | None:
+    try:
+        value = float(row.get("value") or "")
+    except ValueError:
+        return None
+    return value if isfinite(value) else None
+
+
+@dataclass(frozen=True)
+class Group:
+    """The predicted rows of one group: how many, how many hit, median and largest relative error."""
+
+    group: str
+    rows: int
+    hits: int
+    tolerance: float
+    median: float
+    worst: str
+    worst_error: float
+
+
+def summary(judged: Sequence[Judged]) -> list[Group]:
+    """One entry for each group that has scored rows."""
+    groups: dict[tuple[str, float], dict[str, float]] = {}
+    for row in judged:
+        if row.rel_error is not None and row.tolerance is not None:
+            groups.setdefault((row.group, row.tolerance), {})[row.id] = row.rel_error
+    return [
+        Group(
+            group=name,
+            rows=len(errors),
+            hits=sum(abs(error) <= tolerance for error in errors.values()),
+            tolerance=tolerance,
+            median=median(abs(error) for error in errors.values()),
+            worst=max(errors, key=lambda row: abs(errors[row])),
+            worst_error=max(errors.values(), key=abs),
+        )
+        for (name, tolerance), errors in sorted(groups.items())
+    ]

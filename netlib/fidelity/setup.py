@@ -1,0 +1,121 @@
+"""A published row's set-up: what was measured, on what. Reads the set-up columns only, never value, note or source."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from netlib.fidelity.rates import Generation, generation
+from netlib.units import gbps
+
+COLLECTIVES = {"ring collectives": "all_reduce"}
+_KNOWN = re.compile("auto|ring|tree|nvls|sharp|p2p|copy|rdma|v2", re.IGNORECASE)
+PEAK = 1e15  # bytes: a "peak" row is the limit of large messages
+
+
+class Unanswerable(ValueError):
+    """A row that the models cannot answer; the message is the reason."""
+
+
+@dataclass(frozen=True)
+class Setup:
+    """One measurement's set-up. Bandwidths in bytes/s one way; `size` in bytes.
+
+    `domain` is the number of ranks that share a scale-up fabric, `nvlink` what one GPU's links achieve (0 if the GPU is
+    not stated), `nics` and `nic` the NICs of one node and the line rate of each.
+    """
+
+    collective: str
+    algorithm: str
+    chip: Generation | None
+    nvlink: float
+    domain: int
+    per_node: int
+    nodes: int
+    nics: int
+    nic: float
+    ranks: int
+    size: float
+
+    @property
+    def domains(self) -> int:
+        """Scale-up domains in use: 1 when nothing crosses a NIC."""
+        return -(-self.ranks // self.domain)
+
+
+def read_setup(row: Mapping[str, str]) -> Setup:
+    """The set-up of a row of the published table's columns. Raises Unanswerable with the reason.
+
+    >>> row = dict(gpu="H100", nodes="2", gpus_per_node="8", nics_per_node="8", nic_gbps="400", ranks="16")
+    >>> setup = read_setup(row | dict(message_bytes="peak", collective="all_reduce", algorithm="ring"))
+    >>> setup.domains, setup.nics * setup.nic / 1e9
+    (2, 400.0)
+    """
+    gpu = (row.get("gpu") or "").strip()
+    chip = generation(gpu)
+    if gpu and chip is None:
+        raise Unanswerable(f"no link speeds known for the GPU {gpu[:30]!r}")
+    where = f"{row.get('system') or ''} {row.get('topology') or ''}"
+    rack = re.search(r"NVL(\d+)", where)
+    per_node = _whole(row, "gpus_per_node") or (4 if gpu.upper().startswith("GB") else 8)
+    nodes, ranks = _whole(row, "nodes"), _whole(row, "ranks")
+    domain = max(int(rack[1]), per_node) if rack else per_node
+    if ranks is None:
+        if nodes is None:
+            raise Unanswerable("neither ranks nor nodes are stated")
+        ranks = nodes * per_node
+    nics, line = _whole(row, "nics_per_node"), _number(row, "nic_gbps")
+    if printed := re.search(r"(\d+)x(\d+)G\b", where):
+        nics, line = nics or int(printed[1]), line or float(printed[2])
+    algorithm = (row.get("algorithm") or "").strip()
+    if algorithm and not _KNOWN.search(algorithm):
+        raise Unanswerable(f"{algorithm[:30]!r} is not an algorithm that these models cover")
+    collective = (row.get("collective") or "").strip()
+    return Setup(
+        collective=COLLECTIVES.get(collective, collective),
+        algorithm=algorithm,
+        chip=chip,
+        nvlink=_scale_up(chip, _number(row, "scaleup_GBps_per_dir")),
+        domain=domain,
+        per_node=per_node,
+        nodes=nodes or -(-ranks // per_node),
+        nics=nics or 0,
+        nic=gbps(line) if line else 0.0,
+        ranks=ranks,
+        size=_size(row),
+    )
+
+
+def _scale_up(chip: Generation | None, stated: float | None) -> float:
+    """Achieved bytes/s of one GPU. A stated rate that is no whole number of links was measured: it stands as it is."""
+    if chip is None:
+        return 0.0
+    links = chip.links if stated is None else stated * 1e9 / chip.nominal
+    return links * chip.planned if links == int(links) else links * chip.nominal
+
+
+def _size(row: Mapping[str, str]) -> float:
+    text = (row.get("message_bytes") or "").strip().lower()
+    if text in ("peak", "large"):
+        return PEAK
+    size = _number(row, "message_bytes")
+    if not size:
+        raise Unanswerable(f"message size {text or 'not stated'!r} is no number of bytes")
+    return size
+
+
+def _number(row: Mapping[str, str], column: str) -> float | None:
+    text = (row.get(column) or "").replace(",", "").strip()
+    try:
+        number = float(text)
+    except ValueError:
+        return None
+    return number if 0 < number < 1e18 else None
+
+
+def _whole(row: Mapping[str, str], column: str) -> int | None:
+    """A count; ">2" nodes is taken as twice the bound, since rings and trees of more than two nodes have one limit."""
+    text = (row.get(column) or "").strip()
+    if text.startswith(">") and text[1:].strip().isdigit():
+        return 2 * int(text[1:])
+    number = _number(row, column)
+    return int(number) if number and number == int(number) else None

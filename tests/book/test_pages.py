@@ -1,0 +1,92 @@
+"""Every built page in a real browser: nothing from outside, no error, mathematics set, nothing wider than a phone."""
+
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+
+THEME = tomllib.loads((Path(__file__).parent / "allowed.toml").read_text(encoding="utf8")).get("accessibility", {})
+SETTLED = "() => !window.MathJax || !MathJax.startup || MathJax.startup.promise.then(() => true)"
+RAW_MATHS = re.compile(r"\\\(|\\\[|\$\$")
+AXE_TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
+
+
+def visit(page, address: str) -> None:
+    page.goto(address, wait_until="load")
+    page.wait_for_load_state("networkidle")
+    page.wait_for_function(SETTLED)
+
+
+def test_the_book_has_its_pages(book):
+    """A test over pages proves nothing when there are none."""
+    wanted = {"book/index.html", "book/03_collectives.html", "book/hardware.html", "notebooks/03_collectives.html", "search.html"}
+    assert wanted <= set(book.pages)
+
+
+@pytest.mark.parametrize(("dark", "width"), [(False, 1280), (True, 360)])
+def test_every_page_is_whole_and_alone(book, open_page, watch, dark, width):
+    """No request leaves (the fixture counts them), no error, mathematics typeset, no sideways scrolling."""
+    page = open_page(width=width, height=800, dark=dark)
+    failed: list[str] = []
+    page.on("response", lambda answer: answer.status >= 400 and failed.append(f"{answer.status} {answer.url}"))
+    wide, unset, unthemed = [], [], []
+    for name in book.pages:
+        visit(page, f"{book.address}/{name}")
+        if page.evaluate("document.documentElement.scrollWidth > innerWidth"):
+            wide.append(name)
+        maths, typeset = page.evaluate("['.math', 'mjx-container'].map(s => document.querySelectorAll(s).length)")
+        if typeset < maths or RAW_MATHS.search(page.inner_text("body")):
+            unset.append((name, maths, typeset))
+        if page.evaluate("document.documentElement.dataset.theme") != ("dark" if dark else "light"):
+            unthemed.append(name)
+    assert (failed, wide, unset, unthemed, watch.errors) == ([], [], [], [], [])
+
+
+def test_a_folder_is_enough(book, open_page, watch):
+    """The unpacked zip opens without a server: file:// pages ask nothing, fail nothing, and set their mathematics."""
+    page = open_page()
+    for name in ("index.html", "book/how_to_read.html", "book/03_collectives.html", "notebooks/03_collectives.html"):
+        visit(page, (book.folder / name).as_uri())
+    page.goto((book.folder / "book/how_to_read.html").as_uri())
+    page.wait_for_selector("mjx-container")
+    assert watch.errors == []
+
+
+@pytest.mark.parametrize("place", ["server", "folder"])
+def test_search_finds_busbw(book, open_page, watch, place):
+    """Search is local: it answers with a server and without one."""
+    page = open_page()
+    page.goto(f"{book.address if place == 'server' else book.folder.as_uri()}/search.html?q=busbw")
+    page.wait_for_selector("#search-results li a")
+    assert "Glossary" in page.inner_text("#search-results")
+    page.wait_for_load_state("networkidle")
+    assert watch.errors == []
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_accessible(book, open_page, dark):
+    """axe-core finds nothing serious or critical but what the theme itself is known to cause (allowed.toml)."""
+    page = open_page(dark=dark)
+    found: dict[str, list[str]] = {}
+    for name in book.pages:
+        if name == "index.html":  # a redirect
+            continue
+        visit(page, f"{book.address}/{name}")
+        answer = Axe().run(page, options={"runOnly": AXE_TAGS, "resultTypes": ["violations"]}).response
+        for fault in answer["violations"]:
+            if fault["impact"] in ("serious", "critical") and fault["id"] not in THEME:
+                found.setdefault(fault["id"], []).append(f"{name}: {fault['nodes'][0]['html'][:160]}")
+    assert found == {}
+
+
+def test_the_theme_exceptions_are_still_needed(book, open_page):
+    """An exception that nothing needs any more is removed from the list."""
+    page = open_page()
+    seen = set()
+    for name in ("book/index.html", "search.html", "notebooks/03_collectives.html"):
+        visit(page, f"{book.address}/{name}")
+        answer = Axe().run(page, options={"runOnly": AXE_TAGS, "resultTypes": ["violations"]}).response
+        seen |= {fault["id"] for fault in answer["violations"]}
+    assert set(THEME) <= seen

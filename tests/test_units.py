@@ -1,0 +1,73 @@
+"""Units: every spelling means one thing, and the traps are refused or exact."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from netlib import units
+from netlib.units import GB, GiB, gbps, one_way, parse, show, size_name
+
+
+@pytest.mark.parametrize(
+    "text", ["400 Gb/s", "400Gbps", "400 gbps", "50 GB/s", "50GBps", "50e9 B/s", "0.05 TB/s", "50,000 MB/s",
+             "400 Gbit/s", "50 gigabytes per second", "400 Gbits/s", "50 GB/sec"]
+)  # fmt: skip
+def test_one_port_in_many_spellings(text):
+    assert parse(text).value == pytest.approx(50e9)
+    assert parse(text).dimension == "bytes/s"
+
+
+@pytest.mark.parametrize("text", ["0.35", "+.35", "3.5e-1", "35 %", "0.35x", " 0.35 "])
+def test_plain_numbers(text):
+    assert parse(text).value == pytest.approx(0.35)
+    assert parse(text).dimension == "1"
+
+
+@pytest.mark.parametrize("text", ["350 ms", "0.35 s", "350_000 us", "350000µs", "350 milliseconds", "3.5e8 ns"])
+def test_times(text):
+    assert parse(text).value == pytest.approx(0.35)
+    assert parse(text).dimension == "s"
+
+
+def test_gib_is_not_gb():
+    assert parse("1 GiB").value / parse("1 GB").value == GiB / GB == 1.073741824
+    assert parse("1 GiB/s").value / parse("1 GB/s").value == 1.073741824
+    assert gbps(400) * 8 == 400e9
+    assert one_way(900e9) == 450e9
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("50 gb/s", "ambiguous: write Gb for bits or GB for bytes"),
+        ("50 parsecs", "not known"),
+        ("fast", "does not start with a number"),
+        ("", "does not start with a number"),
+        ("3,2 ms", "not known"),
+    ],
+)
+def test_refusals_name_the_fix(text, said):
+    with pytest.raises(ValueError, match=said):
+        parse(text)
+
+
+def test_show_refuses_unknown_units():
+    with pytest.raises(ValueError, match="unit = 'furlong'"):
+        show(1.0, "furlong")
+
+
+@given(value=st.floats(1e-3, 1e15), unit=st.sampled_from([u for u in units._UNITS if u != "%"]))
+def test_what_is_shown_can_be_read_back(value, unit):
+    quantity = parse(show(value * units._UNITS[unit][0], unit, digits=6))
+    assert quantity.value == pytest.approx(value * units._UNITS[unit][0], rel=1e-5)
+    assert quantity.dimension == units._UNITS[unit][1]
+
+
+def test_show_keeps_whole_digits_and_rounds_up_cleanly():
+    assert show(999.96, "s", 4) == "1,000 s"
+    assert show(9.996, "s") == "10.0 s"
+    assert show(1234567, "B") == "1,234,567 B"
+    assert show(0.0, "s") == "0 s"
+    assert show(float("inf"), "s") == "inf s"
+    assert show(0.153, "%") == "15.3 %"
+    assert size_name(12) == "12 B"
