@@ -214,7 +214,8 @@ def test_the_pointer_reads_a_link(tab):
 
 def test_script_and_python_say_numbers_alike(tab):
     rng = np.random.default_rng(7)
-    values = [*(10 ** rng.uniform(-11, 17, 400)).tolist(), 0, 1, 16, 1024, 2.125, 999.6, 9.995e-4, -3.2e-5, 1e-9, 1e7]
+    values = [*(10 ** rng.uniform(-11, 17, 400)).tolist(), 0, 1, 16, 1024, 2.125, 999.6, 9.995e-4, -3.2e-5, 1e-9, 1e7,
+              *(2.0 ** np.arange(-3, 44, 0.5)).tolist(), 2**30 * (1 - 1e-4), 1023]  # fmt: skip
     cases = [(v, unit) for v in values for unit in (*LADDERS, "", "GPUs")]
     said = tab.evaluate(
         "([cases, ladders, gap]) => cases.map(([v, unit]) => window.netlibWords(v, unit, ladders, gap))",

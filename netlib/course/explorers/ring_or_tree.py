@@ -17,7 +17,7 @@ BUCKET = 25 * MiB  # a data-parallel trainer's usual gradient bucket
 @explorer(
     "ring-or-tree",
     title="Ring or tree?",
-    caption="All-reduce in one flat ring or tree over every GPU, each with an NDR port of its own. Left of the crossing "
+    caption="All-reduce in one flat ring or tree over every GPU, each with its own NDR port. Left of the crossing "
     "steps cost more than bytes and the double tree wins; right of it the ring, which sends fewest bytes, wins by a "
     "little. More nodes or slower steps push the crossing to the right.",
     alt="Two curves of time against message size on log axes. Both start flat, the ring far above the tree, and run "
