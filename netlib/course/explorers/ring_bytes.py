@@ -89,12 +89,12 @@ def ring_bytes(
         numbers={
             "buffers": Number(here["ring"], "× the buffer", "ring"),
             "ring": Number(here["ring"] * size, "B", "ring, bytes sent by each rank"),
-            "doubling": Number(here["doubling"] * size, "B", "doubling, bytes sent by the busiest rank"),
+            "busiest": Number(here["doubling"] * size, "B", "doubling, bytes sent by the busiest rank"),
             "switch": Number(here["switch"] * size, "B", "adding switch, bytes sent by each rank"),
             "extra": Number(extra, "s", "doubling's extra time on a 400 Gb/s NIC"),
         },
         reading="A ring {collective} of {size} on {ranks} sends {ring} from each rank, {buffers}; doubling sends "
-        "{doubling} from its busiest rank, an adding switch asks each for {switch}.",
+        "{busiest} from its busiest rank, an adding switch asks each for {switch}.",
         failure=lambda s: (
             f"Doubling would keep the busiest rank's 400 Gb/s NIC {s['extra']:.3g} s longer than the ring: "
             "whole buffers every round do not suit messages of this size."
