@@ -16,3 +16,14 @@ All sizes are bytes, all times seconds, all bandwidths bytes per second one way.
 """
 
 __version__ = "0.1.0"
+
+
+def require(version: str) -> None:
+    """Say in one sentence what to do when a notebook is newer than the installed netlib.
+
+    >>> require("0.1")
+    """
+    if [int(part) for part in version.split(".")] > [int(part) for part in __version__.split(".")]:
+        raise ImportError(
+            f"this notebook needs netlib {version} and finds {__version__}: run `make start` in the folder it came from"
+        )

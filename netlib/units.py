@@ -92,7 +92,8 @@ def _spellings() -> dict[str, tuple[float, str]]:
 
 
 _UNITS = _spellings()
-_NUMBER = re.compile(r"^[+-]?(\d[\d,_]*\.?\d*|\.\d+)(e[+-]?\d+)?", re.IGNORECASE)
+# a comma separates thousands and nothing else: "3,2 ms" is refused, not read as 32
+_NUMBER = re.compile(r"^[+-]?((\d{1,3}(,\d{3})+|\d[\d_]*)(\.\d*)?|\.\d+)(e[+-]?\d+)?", re.IGNORECASE)
 _AMBIGUOUS = re.compile(r"^[kmgtp]b(/s|/sec)?$")
 
 

@@ -43,6 +43,7 @@ def test_gib_is_not_gb():
         ("50 parsecs", "not known"),
         ("fast", "does not start with a number"),
         ("", "does not start with a number"),
+        ("3,2 ms", "not known"),
     ],
 )
 def test_refusals_name_the_fix(text, said):

@@ -9,6 +9,7 @@ Prose pages start no kernel: everything here runs inside the build.
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import Any
 
 from docutils import nodes
@@ -221,6 +222,18 @@ def link_exercises(app: Sphinx, doctree: nodes.document, page: str) -> None:
             mention.replace_self(nodes.reference("", "", nodes.literal("", id), refuri=f"{where}#exercise-{id}", internal=True))
 
 
+def known_name(app: Sphinx, env: BuildEnvironment, node: nodes.Element, shown: nodes.Node) -> nodes.Node | None:
+    """A Python reference such as {mod}`netlib.collectives` is printed as code when netlib has it, and is a warning otherwise."""
+    target = str(node.get("reftarget", ""))
+    if node.get("refdomain") != "py" or not target.startswith("netlib."):
+        return None
+    try:
+        resolve_name(target)
+    except (ImportError, AttributeError, ValueError):
+        return None
+    return shown
+
+
 def plain_citations(app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: object) -> None:
     """Drop two roles of docutils' citation list that screen readers cannot make sense of (a list without list items)."""
     if "citation-list" in context.get("body", ""):
@@ -237,6 +250,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.connect("config-inited", name_cache, priority=900)
     app.connect("env-get-outdated", outdated)
     app.connect("doctree-resolved", link_exercises)
+    app.connect("missing-reference", known_name)
     app.connect("html-page-context", plain_citations)
     return {"version": "1", "parallel_read_safe": False, "parallel_write_safe": True}
 

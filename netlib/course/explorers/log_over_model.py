@@ -17,7 +17,13 @@ from netlib.fidelity.setup import Setup, read_setup
 from netlib.links import fit_alpha_beta
 from netlib.units import GiB, KiB, MiB, size_name
 
-TABLES = {"8 A100": "AZA100-", "8 H200": "AZH200-", "8 B200": "B200x8-", "32 B200, 4 nodes": "B200x32-"}
+TABLES = {
+    "8 A100": "AZA100-",
+    "8 H200": "AZH200-",
+    "8 B200": "B200x8-",
+    "32 B200, 4 nodes": "B200x32-",
+    "32 B200, calls queued": "B200x32q-",
+}
 MODELS = ("alpha and beta", "with a sqrt(size) term", "fidelity model")
 LEAST = MiB  # below it NCCL changes protocol, which no two constants follow
 CURVE = np.geomspace(KiB, 16 * GiB, 73)

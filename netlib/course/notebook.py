@@ -1,0 +1,80 @@
+"""Notebooks with canonical stored outputs: text only, so that a re-run gives the same bytes.
+
+    python -m netlib.course.notebook notebooks/03_collectives.ipynb          execute and store
+    python -m netlib.course.notebook --check notebooks/*.ipynb               fail if a stored output differs
+
+Pictures, widget state and timings are dropped: the book draws its own, and nbval compares what is printed.
+"""
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+PIXELS = ("image/png", "image/svg+xml", "application/vnd.jupyter.widget-view+json")
+
+
+def execute(path: Path) -> str:
+    """The notebook, run from top to bottom in its own folder, as canonical text. Raises the first cell error."""
+    import nbformat
+    from nbclient import NotebookClient
+
+    book = nbformat.read(path, 4)  # type: ignore[no-untyped-call]
+    before = os.environ.get("NETLIB_JOURNAL")
+    os.environ["NETLIB_JOURNAL"] = "off"  # a build leaves no predictions behind
+    try:
+        NotebookClient(book, timeout=120, resources={"metadata": {"path": str(path.parent)}}).execute()
+    finally:
+        if before is None:
+            del os.environ["NETLIB_JOURNAL"]
+        else:
+            os.environ["NETLIB_JOURNAL"] = before
+    return canonical(book)
+
+
+def canonical(book: Any) -> str:
+    """The notebook as text: outputs without pixels, counts from one, no trace of the machine."""
+    import nbformat
+
+    book.metadata = {
+        "kernelspec": {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"},
+        "language_info": {"name": "python"},
+    }
+    count = 0
+    for number, cell in enumerate(book.cells):
+        cell["id"] = f"cell-{number:02d}"
+        cell.metadata.pop("execution", None)
+        if cell.cell_type != "code":
+            continue
+        count += bool(cell.source.strip())
+        cell.execution_count = count
+        for output in cell.outputs:
+            if "execution_count" in output:
+                output["execution_count"] = count
+            for kind in PIXELS:
+                output.get("data", {}).pop(kind, None)
+    return nbformat.writes(book, version=4).rstrip("\n") + "\n"  # type: ignore[no-untyped-call]
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Store or check the outputs of the named notebooks."""
+    parser = argparse.ArgumentParser(prog="python -m netlib.course.notebook", description=__doc__)
+    parser.add_argument("--check", action="store_true", help="change nothing; exit 1 if an output would change")
+    parser.add_argument("notebooks", nargs="+", type=Path)
+    options = parser.parse_args(arguments)
+    stale = []
+    for path in options.notebooks:
+        text = execute(path)
+        if text != path.read_text(encoding="utf-8"):
+            stale.append(path)
+            if not options.check:
+                path.write_text(text, encoding="utf-8")
+    for path in stale:
+        print(f"{path}: {'differs from a fresh run' if options.check else 'stored'}", file=sys.stderr)
+    return 1 if options.check and stale else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
