@@ -56,7 +56,9 @@ def evaluate(expression: str) -> Any:
     names = vocabulary()
     for node in ast.walk(tree):
         if not isinstance(node, _ALLOWED) or (isinstance(node, ast.Attribute) and node.attr.startswith("_")):
-            raise ValueError(f"expression {expression!r} uses {type(node).__name__}; prose may use arithmetic, calls and names")
+            raise ValueError(
+                f"expression {expression!r} uses {type(node).__name__}; prose may use arithmetic, calls and names"
+            )
         if isinstance(node, ast.Name) and node.id not in names:
             raise ValueError(f"expression {expression!r} names {node.id!r}, which is not public in {', '.join(FLOORS)}")
     try:

@@ -42,8 +42,12 @@ def build(tmp_path, monkeypatch):
     source = tmp_path / "source"
     (source / "book").mkdir(parents=True)
     bibliography = {key for group in (hardware.facts(), hardware.nodes()) for key in (item.source for item in group)}
-    (source / "references.bib").write_text("".join(f"@misc{{{key}, author={{A}}, title={{T}}, year=2026}}\n" for key in bibliography))
-    (source / "book" / "hardware.md").write_text("# Hardware\n\n```{registry-table} infiniband\n```\n\n```{registry-table} nodes\n```\n")
+    (source / "references.bib").write_text(
+        "".join(f"@misc{{{key}, author={{A}}, title={{T}}, year=2026}}\n" for key in bibliography)
+    )
+    (source / "book" / "hardware.md").write_text(
+        "# Hardware\n\n```{registry-table} infiniband\n```\n\n```{registry-table} nodes\n```\n"
+    )
     (source / "sources.md").write_text("# Sources\n\n```{bibliography}\n:all:\n```\n")
 
     def build_page(text: str) -> tuple[str, list[str]]:
@@ -69,7 +73,9 @@ def build(tmp_path, monkeypatch):
 
 
 def test_values_with_their_origin(build):
-    html, told = build("An NDR port: {fact}`ndr-400`, {ratio}`nvlink4/ndr-400`, {calc}`2**10 | KiB | 1`, {py:mod}`netlib.units`.")
+    html, told = build(
+        "An NDR port: {fact}`ndr-400`, {ratio}`nvlink4/ndr-400`, {calc}`2**10 | KiB | 1`, {py:mod}`netlib.units`."
+    )
     assert told == []
     assert 'href="book/hardware.html#fact-ndr-400"' in html
     assert "400 Gb/s, one way" in html and "Source: " in html
