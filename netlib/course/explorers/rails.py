@@ -69,9 +69,9 @@ def rails(
         below=Panel(
             Axis("time / ring on all NICs", "", "log", limits=(0.3, 10.0)),
             (
-                Line("ring, ratio", size, ring / whole, "ring"),
-                Line("in series, ratio", size, serial / whole, "hierarchy"),
-                Line("pipelined, ratio", size, piped / whole, "useful"),
+                Line("ring ratio", size, ring / whole, "ring"),
+                Line("series ratio", size, serial / whole, "hierarchy"),
+                Line("pipe ratio", size, piped / whole, "useful"),
             ),
             height=0.6,
         ),
