@@ -6,7 +6,7 @@ A page never carries a typed bandwidth. It names a registry fact or writes an ex
     {ratio}`nvlink4/ndr-400`                               two facts in one convention (one way)
     {calc}`ring_allreduce_time(140e9, 8, Link(0, 900e9)) | s | 3`   an expression of netlib, in a unit, to 3 digits
 
-An expression sees the public names of `netlib.units`, `links`, `collectives`, `hardware` and a little arithmetic, nothing else.
+An expression sees the public names of the modules in `FLOORS` and a little arithmetic, nothing else.
 """
 
 import ast
@@ -20,7 +20,7 @@ from typing import Any
 from netlib import __version__, hardware
 from netlib.units import show
 
-FLOORS = ("netlib.units", "netlib.links", "netlib.collectives", "netlib.hardware")
+FLOORS = ("netlib.units", "netlib.links", "netlib.collectives", "netlib.hardware", "netlib.fidelity.cite")
 
 _ALLOWED = (
     ast.Expression, ast.Constant, ast.Name, ast.Load, ast.Attribute, ast.Call, ast.keyword, ast.Tuple, ast.List, ast.Subscript,
@@ -56,7 +56,9 @@ def evaluate(expression: str) -> Any:
     names = vocabulary()
     for node in ast.walk(tree):
         if not isinstance(node, _ALLOWED) or (isinstance(node, ast.Attribute) and node.attr.startswith("_")):
-            raise ValueError(f"expression {expression!r} uses {type(node).__name__}; prose may use arithmetic, calls and names")
+            raise ValueError(
+                f"expression {expression!r} uses {type(node).__name__}; prose may use arithmetic, calls and names"
+            )
         if isinstance(node, ast.Name) and node.id not in names:
             raise ValueError(f"expression {expression!r} names {node.id!r}, which is not public in {', '.join(FLOORS)}")
     try:

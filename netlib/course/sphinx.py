@@ -9,6 +9,7 @@ Prose pages start no kernel: everything here runs inside the build.
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import Any
 
 from docutils import nodes
@@ -83,7 +84,6 @@ class Exercise(Computed):
         self.env.metadata[self.env.docname].setdefault("exercises", []).append(self.arguments[0])
         return [nodes.raw("", html, format="html")]
 
-
     @staticmethod
     def mention(id: str) -> nodes.Node:
         """The exercise's name; `link_exercises` makes it a link when some page holds the exercise."""
@@ -100,7 +100,10 @@ class Exercises(Computed):
         if not sheet:
             raise ValueError(f"chapter {self.arguments[0]!r} has no exercises")
         rows = {
-            f"sheet-{e.id}": [[Exercise.mention(e.id)], *([nodes.Text(t)] for t in (e.skill, stars(e.stars), minutes(*e.minutes)))]
+            f"sheet-{e.id}": [
+                [Exercise.mention(e.id)],
+                *([nodes.Text(t)] for t in (e.skill, stars(e.stars), minutes(*e.minutes))),
+            ]
             for e in sheet
         }
         total = minutes(sum(e.minutes[0] for e in sheet), sum(e.minutes[1] for e in sheet))
@@ -181,7 +184,9 @@ class Takeaway(SphinxDirective):
         letters = sum(len(line) for line in lines)
         if not lines or len(lines) > TAKEAWAY_LINES or letters > TAKEAWAY_LETTERS:
             limit = f"1 to {TAKEAWAY_LINES} lines and {TAKEAWAY_LETTERS} letters"
-            log.warning("takeaway: %d lines, %d letters; it holds %s", len(lines), letters, limit, location=self.get_location())
+            log.warning(
+                "takeaway: %d lines, %d letters; it holds %s", len(lines), letters, limit, location=self.get_location()
+            )
         box = nodes.admonition("", nodes.title("", "Take-away"), classes=["nx-takeaway"])
         for line in lines:
             box += self.parse_text_to_nodes(line)
@@ -205,7 +210,9 @@ def name_cache(app: Sphinx, config: Config) -> None:
     config["nb_execution_cache_path"] = str(site.notebook_cache(Path(app.srcdir)))
 
 
-def outdated(app: Sphinx, env: BuildEnvironment, added: set[str], changed: set[str], removed: set[str]) -> Iterable[str]:
+def outdated(
+    app: Sphinx, env: BuildEnvironment, added: set[str], changed: set[str], removed: set[str]
+) -> Iterable[str]:
     """Every page is read again when netlib, the notebooks' data or the assets changed."""
     now = site.fingerprint(Path(app.srcdir), site.PAGE_SOURCES)
     before, env.netlib_fingerprint = getattr(env, "netlib_fingerprint", now), now  # type: ignore[attr-defined]
@@ -215,10 +222,26 @@ def outdated(app: Sphinx, env: BuildEnvironment, added: set[str], changed: set[s
 def link_exercises(app: Sphinx, doctree: nodes.document, page: str) -> None:
     """Turn each mention of an exercise into a link to it, once all pages are known."""
     home = {id: name for name, data in app.env.metadata.items() for id in data.get("exercises", ())}
-    for mention in list(doctree.findall(lambda node: "nx-mention" in getattr(node, "attributes", {}).get("classes", ()))):
+    for mention in list(
+        doctree.findall(lambda node: "nx-mention" in getattr(node, "attributes", {}).get("classes", ()))
+    ):
         if (id := mention.astext()) in home:
             where = "" if home[id] == page else app.builder.get_relative_uri(page, home[id])
-            mention.replace_self(nodes.reference("", "", nodes.literal("", id), refuri=f"{where}#exercise-{id}", internal=True))
+            mention.replace_self(
+                nodes.reference("", "", nodes.literal("", id), refuri=f"{where}#exercise-{id}", internal=True)
+            )
+
+
+def known_name(app: Sphinx, env: BuildEnvironment, node: nodes.Element, shown: nodes.Node) -> nodes.Node | None:
+    """A Python reference such as {mod}`netlib.collectives` is printed as code when netlib has it, and is a warning otherwise."""
+    target = str(node.get("reftarget", ""))
+    if node.get("refdomain") != "py" or not target.startswith("netlib."):
+        return None
+    try:
+        resolve_name(target)
+    except (ImportError, AttributeError, ValueError):
+        return None
+    return shown
 
 
 def plain_citations(app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: object) -> None:
@@ -237,6 +260,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.connect("config-inited", name_cache, priority=900)
     app.connect("env-get-outdated", outdated)
     app.connect("doctree-resolved", link_exercises)
+    app.connect("missing-reference", known_name)
     app.connect("html-page-context", plain_citations)
     return {"version": "1", "parallel_read_safe": False, "parallel_write_safe": True}
 

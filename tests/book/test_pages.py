@@ -21,7 +21,13 @@ def visit(page, address: str) -> None:
 
 def test_the_book_has_its_pages(book):
     """A test over pages proves nothing when there are none."""
-    wanted = {"book/index.html", "book/03_collectives.html", "book/hardware.html", "notebooks/03_collectives.html", "search.html"}
+    wanted = {
+        "book/index.html",
+        "book/03_collectives.html",
+        "book/hardware.html",
+        "notebooks/03_collectives.html",
+        "search.html",
+    }
     assert wanted <= set(book.pages)
 
 
