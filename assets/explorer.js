@@ -5,7 +5,7 @@
 (() => {
   'use strict';
   const SVG = 'http://www.w3.org/2000/svg';
-  const GAP = 65535, STEPS = 65534, FONT = 12;
+  const GAP = 65535, FONT = 12;
   const MARKS = {
     o: 'M-4 0a4 4 0 1 0 8 0a4 4 0 1 0-8 0z', s: 'M-3.5-3.5h7v7h-7z', D: 'M0-5l5 5l-5 5l-5-5z', '^': 'M0-4.5l4.5 8h-9z',
     v: 'M0 4.5l4.5-8h-9z', P: 'M-1.5-4.5h3v3h3v3h-3v3h-3v-3h-3v-3h3z', X: 'M-4-4l8 8M-4 4l8-8', _: 'M-5 0h10',
@@ -42,8 +42,10 @@
     const ladder = ladders[unit] || [[1, unit]];
     const count = !ladders[unit] && value === Math.round(value);
     let rung = ladder[0];
+    value *= 1 + 1e-12; // ties go up
+    const rounded = Math.abs(+value.toExponential(2));
     if (value === 0) rung = ladder.find((r) => r[0] === 1) || rung;
-    else for (const r of ladder) if (r[0] <= Math.abs(value) * (1 + 1e-9)) rung = r;
+    else for (const r of ladder) if (r[0] <= rounded * (1 + 1e-9)) rung = r;
     const scaled = value / rung[0], size = Math.abs(scaled);
     let number;
     if (scaled !== 0 && !(size >= 1e-3 && size < 1e7)) {
@@ -52,8 +54,8 @@
       number = digits === '1' ? power(+exponent) : `${digits}×${power(+exponent)}`;
     } else if (scaled === 0) number = '0';
     else {
-      const decimals = Math.max(0, 2 - Math.floor(Math.log10(+size.toExponential(2))));
-      number = commas((scaled * (1 + 1e-12)).toFixed(decimals));
+      const decimals = Math.max(0, 2 - +size.toExponential(2).split('e')[1]);
+      number = commas(scaled.toFixed(decimals));
       if (count) number = trim(number);
     }
     return `${number} ${rung[1]}`.trim();
@@ -78,9 +80,10 @@
   }
   function restore(ref, step) {
     if (step === GAP) return NaN;
-    const t = step / STEPS;
-    const value = ref.log ? ref.low * Math.pow(ref.high / ref.low, t) : ref.low + t * (ref.high - ref.low);
-    return ref.whole ? Math.round(value) : value;
+    if (step === 0 || ref.steps === undefined) return step; // zero, or a count
+    const negative = step > ref.steps, share = (step - 1 - (negative ? ref.steps : 0)) / (ref.steps - 1);
+    const size = ref.low * Math.pow(ref.high / ref.low, share);
+    return negative ? -size : size;
   }
 
   // ---- axes

@@ -9,6 +9,7 @@ Each returns a `Reply` that prints one calm text. None of them raises, whatever 
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from netlib.course import journal
 from netlib.course.answers import Reading, parts_of, read, said, spell
@@ -30,19 +31,25 @@ def ask(id: str) -> Reply:
 
 
 def check(id: str, answer: object = ...) -> Reply:
-    """Whether `answer` is right, and if not, what it looks like.
+    """Whether `answer` is right, and if not, what it looks like; the question, while there is no answer.
 
     A bare number is taken in the unit that the question states; "350 ms" and "0.35 s" are the same answer.
 
-    >>> check("busbw-01", ...)
+    >>> print(str(check("busbw-01", ...)).splitlines()[0])
     busbw-01: Not answered yet.
     """
     exercise = _find(id)
     if isinstance(exercise, Reply):
         return exercise
     reply = judge(exercise, answer)
+    if reply.status == OPEN and "\n" in reply.message:
+        return reply  # some parts are answered: they matter more than the question
     if reply.status == OPEN:
-        return reply
+        return replace(
+            reply,
+            message=f"{reply.message}\n{question_text(exercise)}",
+            html=plain_html(f"{exercise.id}: {reply.message}") + question_html(exercise),
+        )
     note = journal.keep(exercise.id, "answer", said(answer), reply.status)
     message = reply.message
     if reply.ok:

@@ -115,10 +115,8 @@ def specification(own: Explorer, grid: Figure, size: Frame) -> dict[str, Any]:
         drawn = []
         for i, part in enumerate(panel.elements):
             for name, values, axes in channels(part):
-                upright = name == "x" or (isinstance(part, Rule) and part.along == "x")
-                axis = part.colour if isinstance(part, Heat) and name == "z" else grid.x if upright else panel.y
                 if not (isinstance(part, Diagram) and name in ("at", "links", "width")):
-                    refs[f"{p}.{i}", name] = pack.array(values, axes, axis.scale == "log")
+                    refs[f"{p}.{i}", name] = pack.array(values, axes)
             own_refs = {name: ref for (key, name), ref in refs.items() if key == f"{p}.{i}"}
             drawn.append({"kind": type(part).__name__.lower(), **own_refs})
             drawn[-1] |= _look(part, grid.x, panel.y, size.colour.get((p, i)))
@@ -126,7 +124,7 @@ def specification(own: Explorer, grid: Figure, size: Frame) -> dict[str, Any]:
                 n = next(n for n, bar in enumerate(bars) if bar is part)
                 foot, head = stacks(bars)[n]
                 drawn[-1] |= {"slot": slots(bars)[n], "slots": slots(bars)[-1] + 1}
-                drawn[-1] |= {"foot": pack.array(foot, 1, False), "head": pack.array(head, 1, False)}
+                drawn[-1] |= {"foot": pack.array(foot, 1), "head": pack.array(head, 1)}
             if isinstance(part, Rule):
                 at = np.broadcast_to(np.asarray(part.at, float), (*own.shape, 1)).ravel()
                 unit = (grid.x if part.along == "x" else panel.y).unit

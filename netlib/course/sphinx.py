@@ -234,52 +234,13 @@ def outdated(
     app: Sphinx, env: BuildEnvironment, added: set[str], changed: set[str], removed: set[str]
 ) -> Iterable[str]:
     """Every page is read again when netlib, the notebooks' data or the assets changed."""
-    now = site.fingerprint(Path(app.srcdir), site.PAGE_SOURCES)
-    before, env.netlib_fingerprint = getattr(env, "netlib_fingerprint", now), now  # type: ignore[attr-defined]
+    kept, now = (
+        vars(env),
+        site.fingerprint(Path(app.srcdir), site.PAGE_SOURCES),
+    )  # what env holds is stored between builds
+    before = kept.setdefault("netlib_fingerprint", now)
+    kept["netlib_fingerprint"] = now
     return [] if before == now else env.found_docs
-
-
-def unread_roles(app: Sphinx, doctree: nodes.document) -> None:
-    """Warn where a role was not read but printed, as happens when a table cell holds `|` without a backslash."""
-    for text in doctree.findall(nodes.Text):
-        found = _ROLE.search(text)
-        if found and not isinstance(text.parent, nodes.literal | nodes.literal_block | nodes.raw):
-            where = text.parent
-            while where.parent and not isinstance(where, nodes.table):
-                where = where.parent  # inside a table only the table itself knows its line
-            message = "%s is printed, not read; in a table write \\| for |"
-            log.warning(message, found[0], location=where if isinstance(where, nodes.table) else text.parent)
-
-
-def link_exercises(app: Sphinx, doctree: nodes.document, page: str) -> None:
-    """Turn each mention of an exercise into a link to it, once all pages are known."""
-    home = {id: name for name, data in app.env.metadata.items() for id in data.get("exercises", ())}
-    for mention in list(
-        doctree.findall(lambda node: "nx-mention" in getattr(node, "attributes", {}).get("classes", ()))
-    ):
-        if (id := mention.astext()) in home:
-            where = "" if home[id] == page else app.builder.get_relative_uri(page, home[id])
-            mention.replace_self(
-                nodes.reference("", "", nodes.literal("", id), refuri=f"{where}#exercise-{id}", internal=True)
-            )
-
-
-def known_name(app: Sphinx, env: BuildEnvironment, node: nodes.Element, shown: nodes.Node) -> nodes.Node | None:
-    """Print a reference such as {mod}`netlib.collectives` as code when netlib has it; otherwise it stays a warning."""
-    target = str(node.get("reftarget", ""))
-    if node.get("refdomain") != "py" or not target.startswith("netlib."):
-        return None
-    try:
-        resolve_name(target)
-    except (ImportError, AttributeError, ValueError):
-        return None
-    return shown
-
-
-def plain_citations(app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: object) -> None:
-    """Drop two roles of docutils' citation list: to a screen reader it is a list without items."""
-    if "citation-list" in context.get("body", ""):
-        context["body"] = context["body"].replace(' role="list"', "").replace(' role="doc-biblioentry"', "")
 
 
 def setup(app: Sphinx) -> dict[str, Any]:

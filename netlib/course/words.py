@@ -49,7 +49,9 @@ def nice(value: float, unit: str = "", short: bool = False) -> str:
     if not math.isfinite(value):
         return NO_VALUE
     short = short or (unit not in LADDERS and value == round(value))  # a count has no decimals
-    factor, name = rung(value, unit)
+    # the factor settles ties upward, as the page's script does; 999.9 µs is 1.00 ms, not 1,000 µs
+    value *= 1 + 1e-12
+    factor, name = rung(float(f"{value:.2e}"), unit)
     scaled = value / factor
     if scaled and not 1e-3 <= abs(scaled) < 1e7:
         digits, exponent = f"{scaled:.2e}".split("e")
@@ -57,8 +59,7 @@ def nice(value: float, unit: str = "", short: bool = False) -> str:
         power = "10" + str(int(exponent)).translate(_SUPERSCRIPT)
         number = power if digits == "1" else f"{digits}×{power}"
     else:
-        # the factor settles ties upward, as the page's script does
-        number = show(scaled * (1 + 1e-12))
+        number = show(scaled)
         number = number.rstrip("0").rstrip(".") if short and "." in number else number
     return f"{number} {name}".rstrip()
 

@@ -19,8 +19,8 @@ _KNOWN_RATIOS = (
     (2**30 / 1e9, "the bandwidths are 7.4 % too high, as if GiB/s had been converted twice"),
     (8.0, "the bandwidths are Gb/s, not GB/s"),
     (1 / 8, "the bandwidths are 8 times too low"),
-    (1e3, "the times are in ms, not us"),
-    (1e-3, "the times are in ns, not us"),
+    (1e-3, "the times are in ms, not us"),
+    (1e3, "the times are in ns, not us"),
 )
 
 

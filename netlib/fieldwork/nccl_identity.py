@@ -185,7 +185,7 @@ def _ranks(
     inside = [n for n in log_ranks if least <= n <= most]
     if len(inside) == 1:
         return inside[0], "log", []
-    if device_ranks is not None and least > most:
+    if device_ranks is not None and (least > most or math.isinf(least)):
         return device_ranks, device_how, ["busbw / algbw fits no rank count, so only the device list names it."]
     if least <= most and math.isfinite(most) and len(spans) == 0 and ops:
         return None, "", [f"busbw / algbw allows {int(least)} to {int(most)} ranks; give ranks=."]

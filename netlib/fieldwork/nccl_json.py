@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from netlib.fieldwork.nccl_cells import MISSING, Cell
-from netlib.fieldwork.nccl_rows import Row
+from netlib.fieldwork.nccl_rows import Layout, Row
 from netlib.fieldwork.nccl_scan import Device, Header, Section, op_name
 
 _CONFIG = {
@@ -50,7 +50,7 @@ def scan_json(text: str) -> list[Section]:
 
 def _section(report: Mapping[str, Any]) -> Section:
     config = _mapping(report.get("config"))
-    section = Section(headers=1, columns=1)
+    section = Section(layout=Layout(("size", "count", "type", "redop", "root")), headers=1, columns=1)
     section.header = Header(
         **{name: _whole(config.get(key)) for name, key in _CONFIG.items()},  # type: ignore[arg-type]
         step=_whole(config.get("step_factor", config.get("step_bytes"))),

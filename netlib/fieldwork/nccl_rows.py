@@ -60,6 +60,7 @@ class Row:
 _NAMES = {"bytes": "size", "n": "count", "op": "redop", "res": "error", "cputime": "time", "#wrong": "wrong"}
 _IDENTITY = ("size", "count", "type", "redop", "root")
 _HALF = ("time", "algbw", "busbw", "wrong", "error", "i_min", "i_max", "i_p99", "i_cv%")
+_HEADER_START = re.compile(r"#\s*(?:size|bytes)\b")
 _ANSI = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 _TAG = re.compile(r"^.*?<std(?:out|err)>:")
 _LABEL = re.compile(r"^\s*(?:>\s*)*(?:\[?\d+\]?:(?=\s|#)|\[\d+\](?=\s))?")
@@ -80,6 +81,8 @@ def clean(line: str) -> str:
 
 def read_layout(line: str) -> Layout | None:
     """The layout that a column-header line declares, or None if it is no such line."""
+    if start := _HEADER_START.search(line):
+        line = line[start.start() :]  # a launcher's label stands before
     words = [word.lower() for word in line.replace("#wrong", " #wrong").replace("**", "").split()]
     names = [_NAMES.get(word, _NAMES.get(word.lstrip("#"), word.lstrip("#"))) for word in words]
     names = ["wrong" if name == "#wrong" else name for name in names if name not in ("", "timestamp")]
@@ -91,7 +94,9 @@ def read_layout(line: str) -> Layout | None:
     if times > 1:
         half = half[: half.index("time", 1)]
     unknown = tuple(name for name in names if name not in _IDENTITY + _HALF)
-    if not unknown and (not times or half * times != tuple(names[first:]) or names[0] != "size"):
+    if not unknown and (
+        not times or half * times != tuple(names[first:]) or names[0] != "size" or set(names[:first]) - set(_IDENTITY)
+    ):
         unknown = tuple(names)
     identity = tuple(names[:first])
     power = -3 if "bytes" in [word.lstrip("#") for word in words] else -6  # the `bytes N` table prints ms

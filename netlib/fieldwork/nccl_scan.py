@@ -94,7 +94,7 @@ _OP = re.compile(
 _COMMAND = re.compile(_OP.pattern + r"\w*\s+(?:-|\d)")
 _BOUNDS = re.compile(r"Out of bounds values\s*:\s*(\d{1,15})")
 _AVERAGE = re.compile(r"Avg bus bandwidth\s*:\s*(\d[\d.]*(?:e[-+]?\d+)?)\s*(OK|FAILED)?(?=\s|$)")
-_LOG_RANKS = re.compile(r"\bnranks (\d{1,7})\b")
+_LOG_RANKS = re.compile(r"(?:\bnranks |^\s*#\s*ranks\s*:\s*)(\d{1,7})\b")  # NCCL's log, or a note above a kept table
 _VERSION = re.compile(r"nccl-tests version (\S+).*?nccl-library=(\d+)")
 _NCCL = re.compile(r"\bNCCL version (\S+)")
 _ERROR = re.compile(r"NCCL WARN|Test NCCL failure|Test CUDA failure|out of memory")

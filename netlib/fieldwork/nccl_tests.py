@@ -166,7 +166,7 @@ def _refusal(content: str, sections: list[Section], cousin: str | None) -> str:
     """One sentence: why there is nothing to read and what was expected."""
     if cousin:
         return f"text is output of {cousin}, whose columns and units differ; paste the table that nccl-tests prints"
-    if looks_like_json(content) and not sections:
+    if looks_like_json(content) and not any(section.columns or section.headers for section in sections):
         return "text is JSON of nccl-tests (-J) that is cut or malformed; give the whole file"
     for section in sections:
         if section.layout.unknown:
@@ -205,8 +205,7 @@ def _listed(section: Section) -> tuple[int | None, str]:
 def _table(section: Section, op: str | None, ranks: int | None, notes: list[str]) -> NcclTests:
     rows = section.rows
     counted = _counts_wrong(section)
-    alone = section.log_ranks == {1}
-    listed = (1, "log") if alone else _listed(section)
+    listed = _listed(section)
     identity = identify(rows, section.layout, counted, (op, ranks), section.ops, listed, section.log_ranks)
     problems = list(section.problems) + _mixed(section)
     if section.elided:

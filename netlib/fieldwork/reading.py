@@ -52,7 +52,7 @@ _WITNESS = {
     "last device line": "inferred from the last device line",
     "size / count": "inferred from size / count",
     "busbw / algbw": "inferred from busbw / algbw",
-    "log": "from the log",
+    "log": "from a line of the text",
 }
 
 
@@ -62,7 +62,7 @@ def _identity(table: NcclTests) -> str:
     if table.ranks is None:
         return f"{op}{how}; cannot tell the number of ranks."
     hosts = f" on {len(table.hosts)} host{'s' * (len(table.hosts) != 1)}" if table.hosts else ""
-    return f"{op}{how}, {table.ranks} ranks{hosts} ({_WITNESS[table.ranks_from]})."
+    return f"{op}{how}, {table.ranks} rank{'s' * (table.ranks != 1)}{hosts} ({_WITNESS[table.ranks_from]})."
 
 
 def _no_network(table: NcclTests) -> str:
@@ -70,7 +70,7 @@ def _no_network(table: NcclTests) -> str:
     if table.ranks == 1:
         return (
             "Every process ran alone (1 rank), so nothing here measures a network; busbw is a formula of the rank "
-            "count and is 0 for one rank. Usual cause: nccl-tests built without MPI (make MPI=1) and started by mpirun."
+            "count and is 0 for one rank. Usual cause, if more were meant: nccl-tests built without MPI (make MPI=1)."
         )
     if table.copies > 1:
         return (

@@ -16,7 +16,7 @@ from netlib.course.explorer import Knob, each, explore, explorer, pick, state, s
 from netlib.course.figure import Array, Axis, Bars, Figure, Heat, Line, channels, parts, take
 from netlib.course.frame import frame, span, stacks
 from netlib.course.ink import INKS, RAMP_DARK, RAMP_LIGHT, ink
-from netlib.course.pack import GAP, STEPS, Packer, quantise, restore
+from netlib.course.pack import GAP, Packer, quantise, restore
 from netlib.course.twin import fill, tables
 from netlib.course.words import LADDERS, nice, ticks
 
@@ -148,7 +148,7 @@ def test_a_reading_may_be_a_template_or_a_function():
     ("value", "unit", "text"),
     [
         (2.797266, "s", "2.80 s"),
-        (999.9e-6, "s", "1,000 µs"),
+        (999.9e-6, "s", "1.00 ms"),
         (0.0, "s", "0 s"),
         (-0.0028, "s", "-2.80 ms"),
         (5e-10, "s", "0.500 ns"),
@@ -236,15 +236,23 @@ def test_limits(values, axis, limits):
 # ---- packing
 
 
-@given(st.lists(st.floats(1e-9, 1e9), min_size=1, max_size=50), st.booleans())
-def test_packed_values_come_back_within_half_a_step(values, log):
+REAL = st.one_of(st.floats(1e-9, 1e9), st.floats(-1e9, -1e-9), st.just(0.0), st.just(float("nan")))
+
+
+@given(st.lists(REAL, min_size=1, max_size=50))
+def test_packed_values_keep_three_digits(values):
     a = np.array(values)
-    q, low, high, log = quantise(a, log)
-    back = restore(q, low, high, log)
-    if log:
-        np.testing.assert_allclose(np.log(back), np.log(a), atol=np.log(high / low) / STEPS / 2 + 1e-9)
-    else:
-        np.testing.assert_allclose(back, a, atol=(high - low) / STEPS / 2 * 1.001, rtol=1e-9)
+    back = restore(*quantise(a))
+    assert (np.isnan(back) == np.isnan(a)).all()
+    tiny = np.nanmax(np.abs(a), initial=0.0) * 1e-9  # what is nine decades below the largest is zero
+    np.testing.assert_allclose(back, a, rtol=3.2e-4, atol=tiny)
+    np.testing.assert_allclose(restore(*quantise(np.abs(a))), np.abs(a), rtol=1.6e-4, atol=tiny)
+
+
+@given(st.lists(st.integers(0, 65534), min_size=1, max_size=50))
+def test_counts_come_back_exactly(counts):
+    a = np.array(counts, float)
+    assert restore(*quantise(a)).tolist() == a.tolist()
 
 
 def unpack(spec):
@@ -277,12 +285,9 @@ def test_a_page_holds_the_numbers_of_its_view(own):
                         got = np.array([np.nan if v is None else v for v in ref["fixed"]])
                         error = 1e-6 * np.abs(array.ravel())
                     else:
-                        at = ref["at"] + i * ref["n"]
-                        got = restore(np.cumsum(steps[at : at + ref["n"]]) % 65536, ref["low"], ref["high"], ref["log"])
-                        span_ = (
-                            np.log(ref["high"] / ref["low"]) * np.abs(array) if ref["log"] else ref["high"] - ref["low"]
-                        )
-                        error = span_ / STEPS / 2 * 1.01 + 1e-12 * np.abs(array)
+                        at, scale = ref["at"] + i * ref["n"], {k: ref[k] for k in ("low", "high", "steps") if k in ref}
+                        got = restore(np.cumsum(steps[at : at + ref["n"]]) % 65536, scale)
+                        error = 3.2e-4 * np.abs(array)
                     same_gaps = np.isnan(got) == np.isnan(array.ravel())
                     assert same_gaps.all()
                     assert not (np.abs(got - array.ravel()) > np.ravel(error) + 1e-300).any()
@@ -293,12 +298,15 @@ def test_a_page_holds_the_numbers_of_its_view(own):
 
 def test_gaps_and_constants_pack():
     pack = Packer(2)
-    pack.array(np.array([[1.0, np.nan], [np.inf, 2.0]]), 1, False)
-    pack.array(np.full((2, 2), 7.0), 1, True)
+    pack.array(np.array([[1.0, np.nan], [np.inf, 2.0]]), 1)
+    pack.array(np.full((2, 2), 0.7), 1)
+    pack.array(np.full((2, 2), np.nan), 1)
     pack.words(["same", "same"])
-    assert pack.blocks[0].tolist()[:2] == [0, GAP]
-    assert pack.refs[1]["whole"] is True
-    assert pack.refs[2] == {"text": "same"}
+    assert pack.blocks[0].tolist() == [1, GAP - 1, GAP, (2 - GAP) % 65536]
+    assert restore(np.array([1, 1]), {"low": 0.7, "high": 0.7, "steps": 65534}).tolist() == [0.7, 0.7]
+    assert pack.refs[1]["low"] == pack.refs[1]["high"] == 0.7
+    assert pack.blocks[2].tolist() == [GAP, 0, GAP, 0]
+    assert pack.refs[3] == {"text": "same"}
 
 
 # ---- the page

@@ -17,11 +17,17 @@ from netlib.fidelity.setup import Setup, read_setup
 from netlib.links import fit_alpha_beta
 from netlib.units import GiB, KiB, MiB, size_name
 
-TABLES = {"8 A100": "AZA100-", "8 H200": "AZH200-", "8 B200": "B200x8-", "32 B200, 4 nodes": "B200x32-"}
+TABLES = {
+    "8 A100": "AZA100-",
+    "8 H200": "AZH200-",
+    "8 B200": "B200x8-",
+    "32 B200, 4 nodes": "B200x32-",
+    "32 B200, calls queued": "B200x32q-",
+}
 MODELS = ("alpha and beta", "with a sqrt(size) term", "fidelity model")
 LEAST = MiB  # below it NCCL changes protocol, which no two constants follow
 CURVE = np.geomspace(KiB, 16 * GiB, 73)
-LONGEST = 18
+ROOM = 24  # places for points: tables are of different lengths
 
 
 @cache
@@ -53,7 +59,7 @@ def _state(table: str, model: str) -> Array:
             return fit.alpha + fit.root * np.sqrt(s) + factor * s / fit.bandwidth
 
         curve, modelled = cost(CURVE), cost(size)
-    pad = np.full((3, LONGEST - size.size), np.nan)
+    pad = np.full((3, ROOM - size.size), np.nan)
     points = np.concatenate([[size, busbw(size, time, n), modelled / time - 1], pad], axis=1)
     return np.concatenate([busbw(CURVE, curve, n), points.ravel(), [alpha, rate]])
 
@@ -74,7 +80,7 @@ def log_over_model(
     """Points, curve, and errors; median and worst over the messages of 1 MiB and more."""
     got = each(lambda t, m: _state(t, m), table, model)
     k = CURVE.size
-    size, rate, error = (got[..., k + i * LONGEST : k + (i + 1) * LONGEST] for i in range(3))
+    size, rate, error = (got[..., k + i * ROOM : k + (i + 1) * ROOM] for i in range(3))
     fair = np.where(size >= LEAST, np.abs(error), np.nan)
     worst = np.nanargmax(fair, axis=-1)[..., None]
     small = np.where(size < LEAST, np.abs(error), np.nan)

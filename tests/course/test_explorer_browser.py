@@ -1,0 +1,313 @@
+"""Explorers in a real browser, from a file, with no server and no network: what a reader can do, and what it shows."""
+
+import json
+import re
+import runpy
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from netlib.course import page
+from netlib.course.explorer import find
+from netlib.course.figure import Line, take
+from netlib.course.ink import INKS
+from netlib.course.twin import fill, tables
+from netlib.course.words import LADDERS, NO_VALUE, nice
+
+playwright = pytest.importorskip("playwright.sync_api")
+CHROMIUM = shutil.which("chromium")
+ARGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
+        "--disable-component-update", "--disable-sync"]  # fmt: skip
+ASSETS = page.HOME.parent / "assets"
+SAMPLES = runpy.run_path(str(Path(__file__).with_name("explorer_samples.py")))["SAMPLES"]
+EVERY = {own.id: own for own in (find("ring-or-tree"), *SAMPLES)}
+PAGE = """<!doctype html><html lang="en" data-theme="{theme}"><head><meta charset="utf-8"><title>Explorers</title>
+<meta name="viewport" content="width=device-width"><link rel="stylesheet" href="{assets}/explorer.css">
+<style>body {{ margin: 12px; background: {paper}; }}</style></head>
+<body><main>{figures}</main><script src="{assets}/explorer.js"></script></body></html>"""
+
+
+@pytest.fixture(scope="module")
+def browser():
+    assert CHROMIUM, "these tests need Debian's chromium: apt-get install chromium"
+    with playwright.sync_playwright() as p:
+        browser = p.chromium.launch(executable_path=CHROMIUM, args=ARGS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("explorers")
+    figures = "\n".join(page.render(own) for own in EVERY.values())
+    for theme, paper in (("light", "#ffffff"), ("dark", "#14181e")):
+        text = PAGE.format(theme=theme, paper=paper, assets=ASSETS.as_uri(), figures=figures)
+        (folder / f"{theme}.html").write_text(text, encoding="utf-8")
+    return folder
+
+
+def opened(browser, files, theme="light", width=900, **options):
+    tab = browser.new_page(viewport={"width": width, "height": 900}, **options)
+    tab.problems, tab.asked = [], []
+    tab.on("pageerror", lambda e: tab.problems.append(str(e)))
+    tab.on("console", lambda m: tab.problems.append(m.text) if m.type in ("error", "warning") else None)
+    tab.on("request", lambda r: tab.asked.append(r.url))
+    tab.goto((files / f"{theme}.html").as_uri())
+    if options.get("java_script_enabled", True):
+        tab.wait_for_function(f"document.querySelectorAll('.nx-figure[data-ready]').length === {len(EVERY)}")
+    return tab
+
+
+@pytest.fixture(scope="module")
+def tab(browser, files):
+    tab = opened(browser, files)
+    yield tab
+    assert tab.problems == []
+    assert all(url.startswith(("file://", "data:", "blob:")) for url in tab.asked)
+
+
+def figure_of(tab, id):
+    return tab.locator(f'.nx-figure[data-explorer="{id}"]')
+
+
+def to_state(figure, own, index):
+    """Walk each knob to a place with the keyboard, as a reader would."""
+    for knob, place in zip(figure.locator(".nx-knobs input").all(), index, strict=True):
+        knob.focus()
+        knob.press("Home")
+        for _ in range(place):
+            knob.press("ArrowRight")
+
+
+def drawn(figure):
+    return figure.locator(".nx-svg").evaluate("svg => svg.outerHTML")
+
+
+def shown_tables(figure):
+    figure.locator("details").evaluate("d => { d.open = true; }")
+    figure.page.wait_for_timeout(20)  # the toggle event comes in a later task
+    return figure.locator("table").evaluate_all(
+        "tables => tables.map(t => [...t.tBodies[0].rows].map(r => [...r.cells].map(c => c.textContent)))"
+    )
+
+
+def same_words(shown, right, where):
+    """Equal text, or numbers that differ by one in the third digit: packing moves a value by 3.2e-4 at most."""
+    assert len(shown) == len(right), where
+    for row, wanted in zip(shown, right, strict=True):
+        for text, want in zip(row, wanted, strict=True):
+            if text != want:
+                a, b = (re.sub(r"[^\d.]", "", t.split(" ")[0]) for t in (text, want))
+                assert text.split(" ")[1:] == want.split(" ")[1:], where
+                assert a, f"{where}: {text!r} for {want!r}"
+                assert float(a) == pytest.approx(float(b), rel=0.011), where
+
+
+@pytest.mark.parametrize("id", EVERY)
+def test_keys_move_the_figure_to_netlibs_numbers(tab, id):
+    own, figure = EVERY[id], figure_of(tab, id)
+    last = tuple(n - 1 for n in own.shape)
+    pictures = set()
+    for index in {own.start, last, tuple(n // 2 for n in own.shape)}:
+        to_state(figure, own, index)
+        now = take(own.grid, index)
+        reading, failure = own.words(now, index)
+        assert figure.locator(".nx-reading").text_content() == reading
+        assert figure.locator(".nx-failure").text_content() == failure
+        assert figure.locator(".nx-failure").is_visible() == bool(failure)
+        for output, slider, knob, i in zip(
+            figure.locator(".nx-knobs output").all(),
+            figure.locator(".nx-knobs input").all(),
+            own.knobs.values(),
+            index,
+            strict=True,
+        ):
+            assert output.text_content() == slider.get_attribute("aria-valuetext") == knob.texts[i]
+        for shown, table in zip(shown_tables(figure), tables(own.grid), strict=True):
+            same_words(shown, fill(table, now), f"{id} {index}")
+        pictures.add(drawn(figure))
+    assert len(pictures) > 1
+    figure.locator(".nx-reset").click()
+    assert figure.locator(".nx-reading").text_content() == own.words(own(), own.start)[0]
+
+
+def test_a_mouse_drag_moves_the_figure(tab):
+    own, figure = EVERY["ring-or-tree"], figure_of(tab, "ring-or-tree")
+    figure.locator(".nx-reset").click()
+    before = drawn(figure)
+    slider = figure.locator(".nx-knobs input").first
+    slider.scroll_into_view_if_needed()
+    box = slider.bounding_box()
+    y = box["y"] + box["height"] / 2
+    share = own.start[0] / (own.shape[0] - 1)
+    tab.mouse.move(box["x"] + 10 + share * (box["width"] - 20), y)
+    tab.mouse.down()
+    tab.mouse.move(box["x"] + box["width"] - 2, y, steps=6)
+    tab.mouse.up()
+    assert figure.locator("output").first.text_content() == own.knobs["nodes"].texts[-1]
+    assert drawn(figure) != before
+    assert figure.locator(".nx-failure").is_visible()
+    figure.locator(".nx-reset").click()
+    assert drawn(figure) == before
+
+
+def values_under_cursor(figure):
+    return figure.locator(".nx-entry").evaluate_all(
+        "all => all.map(e => [e.querySelector('.nx-name').textContent, +e.querySelector('.nx-value').dataset.value])"
+    )
+
+
+def test_the_pointer_reads_netlibs_values(tab):
+    own, figure = EVERY["ring-or-tree"], figure_of(tab, "ring-or-tree")
+    figure.locator(".nx-reset").click()
+    box = figure.locator(".nx-svg").bounding_box()
+    seen = set()
+    for share in (0.3, 0.6, 0.9):
+        tab.mouse.move(box["x"] + share * box["width"], box["y"] + box["height"] / 2)
+        i = int(figure.locator(".nx-reader").input_value())
+        seen.add(i)
+        lines = {e.name: e for e in own().elements if isinstance(e, Line)}
+        for name, value in values_under_cursor(figure):
+            assert value == pytest.approx(float(np.asarray(lines[name].y)[i]), rel=2e-4)
+        x = float(np.asarray(lines["ring"].x)[i])
+        assert figure.locator(".nx-where").text_content() == f"at {nice(x, 'iB')}"
+    assert len(seen) == 3
+
+
+def test_the_cursor_walks_with_keys_and_speaks(tab):
+    own, figure = EVERY["ring-or-tree"], figure_of(tab, "ring-or-tree")
+    reader = figure.locator(".nx-reader")
+    reader.focus()
+    reader.press("Home")
+    reader.press("ArrowRight")
+    spoken = reader.get_attribute("aria-valuetext")
+    ring = next(e for e in own().elements if getattr(e, "name", "") == "ring")
+    assert spoken.startswith(f"at {nice(ring.x[1], 'iB')}, ")
+    assert f"ring {nice(ring.y[1], 's')}" in spoken
+
+
+def test_the_cursor_of_a_heat_map_walks_both_ways(tab):
+    own, figure = EVERY["sample-heat"], figure_of(tab, "sample-heat")
+    figure.locator(".nx-reset").click()
+    reader = figure.locator(".nx-reader")
+    reader.focus()
+    reader.press("Home")
+    for _ in range(40):
+        reader.press("ArrowDown")
+    reader.press("ArrowUp")
+    assert values_under_cursor(figure)[0][1] == pytest.approx(float(own().elements[0].z[1, 0]), rel=1e-3)
+
+
+def test_the_pointer_reads_a_link(tab):
+    figure = figure_of(tab, "sample-diagram")
+    figure.locator(".nx-reset").click()
+    at = figure.locator(".nx-link").nth(2).bounding_box()
+    tab.mouse.move(at["x"] + at["width"] / 2, at["y"] + at["height"] / 2)
+    assert figure.locator(".nx-where").text_content() == "host 3 → leaf 3"
+    assert values_under_cursor(figure)[0][1] == pytest.approx(0.4, abs=1e-4)
+    to_state(figure, EVERY["sample-diagram"], (2, 0))
+    assert figure.locator('.nx-link[data-load="broken"]').count() == 5
+
+
+def test_script_and_python_say_numbers_alike(tab):
+    rng = np.random.default_rng(7)
+    values = [*(10 ** rng.uniform(-11, 17, 400)).tolist(), 0, 1, 16, 1024, 2.125, 999.6, 9.995e-4, -3.2e-5, 1e-9, 1e7]
+    cases = [(v, unit) for v in values for unit in (*LADDERS, "", "GPUs")]
+    said = tab.evaluate(
+        "([cases, ladders, gap]) => cases.map(([v, unit]) => window.netlibWords(v, unit, ladders, gap))",
+        [cases, json.loads(json.dumps(LADDERS)), NO_VALUE],
+    )
+    assert said == [nice(v, unit) for v, unit in cases]
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("width", [360, 1200])
+def test_it_fits_any_width_in_both_themes(browser, files, theme, width):
+    tab = opened(browser, files, theme, width)
+    assert tab.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
+    for id in EVERY:
+        figure = figure_of(tab, id)
+        sizes, outside = figure.locator(".nx-svg").evaluate(
+            """svg => { const box = svg.getBoundingClientRect(), texts = [...svg.querySelectorAll('text')]
+              .filter(t => t.getAttribute('visibility') !== 'hidden' && t.textContent);
+              const out = b => b.left < box.left - 2 || b.right > box.right + 12
+                || b.top < box.top - 1 || b.bottom > box.bottom + 1;
+              return [[...new Set(texts.map(t => getComputedStyle(t).fontSize))],
+                texts.filter(t => out(t.getBoundingClientRect())).map(t => t.textContent)]; }"""
+        )
+        assert sizes == ["12px"]
+        assert outside == [], id
+        crowded = figure.locator(".nx-axes").evaluate_all(
+            """axes => axes.flatMap(a => {
+              const boxes = [...a.querySelectorAll('text')].map(t => t.getBoundingClientRect());
+              return boxes.flatMap((p, i) => boxes.slice(i + 1).filter(q => p.left < q.right - 1
+                && q.left < p.right - 1 && p.top < q.bottom - 3 && q.top < p.bottom - 3)); }).length"""
+        )
+        assert crowded == 0, f"{id}: tick labels overlap"
+    stroke = (
+        figure_of(tab, "ring-or-tree").locator(".nx-svg .nx-line").nth(1).evaluate("p => getComputedStyle(p).stroke")
+    )
+    wanted = getattr(INKS["ring"], theme)
+    assert stroke == f"rgb({', '.join(str(int(wanted[i : i + 2], 16)) for i in (1, 3, 5))})"
+    assert tab.problems == []
+    tab.close()
+
+
+def test_a_narrower_window_lays_the_figure_out_again(browser, files):
+    tab = opened(browser, files, width=1000)
+    svg = figure_of(tab, "ring-or-tree").locator(".nx-svg")
+    wide = svg.bounding_box()["width"]
+    tab.set_viewport_size({"width": 360, "height": 800})
+    tab.wait_for_function("document.querySelector('.nx-svg').clientWidth < 340")
+    assert svg.bounding_box()["width"] < wide
+    assert tab.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
+    assert figure_of(tab, "ring-or-tree").locator(".nx-reader").count() == 1
+    assert tab.problems == []
+    tab.close()
+
+
+def test_without_scripts_picture_words_and_numbers_remain(browser, files):
+    tab = opened(browser, files, java_script_enabled=False)
+    for id, own in EVERY.items():
+        figure = figure_of(tab, id)
+        assert figure.locator(".nx-still").is_visible()
+        assert figure.locator(".nx-still").bounding_box()["height"] > 150
+        assert figure.locator(".nx-knobs").is_hidden()
+        assert figure.locator("noscript").is_visible()
+        assert figure.locator(".nx-reading").text_content() == own.words(own(), own.start)[0]
+        assert figure.locator("td").count() > 3
+    tab.close()
+
+
+def test_print_hides_the_controls_and_keeps_the_picture(browser, files):
+    tab = opened(browser, files)
+    tab.emulate_media(media="print")
+    figure = figure_of(tab, "ring-or-tree")
+    assert figure.locator(".nx-svg").is_visible()
+    assert figure.locator(".nx-reset").is_hidden()
+    assert figure.locator(".nx-reader").is_hidden()
+    assert figure.locator(".nx-knobs output").first.is_visible()  # the state that was printed
+    tab.close()
+
+
+def test_a_browser_that_cannot_unpack_keeps_the_still_picture(browser, files):
+    tab = browser.new_page()
+    tab.add_init_script("delete window.DecompressionStream")
+    tab.goto((files / "light.html").as_uri())
+    figure = figure_of(tab, "ring-or-tree")
+    figure.get_by_text("This figure cannot move here").wait_for()
+    assert figure.locator(".nx-still").is_visible()
+    tab.close()
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_no_accessibility_violation(browser, files, theme):
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
+    tab = opened(browser, files, theme)
+    tab.locator("details").evaluate_all("all => all.forEach(d => { d.open = true; })")
+    found = axe.run(tab).response["violations"]
+    ours = [(v["id"], v["nodes"][0]["html"][:120]) for v in found if v["id"] not in ("page-has-heading-one", "region")]
+    assert ours == []
+    tab.close()

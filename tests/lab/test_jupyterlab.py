@@ -1,0 +1,112 @@
+"""Every notebook in a real JupyterLab, as a learner meets it: open, run all, move a slider, answer an exercise."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+NOTEBOOKS = ["desk.ipynb", *(f"notebooks/{path.name}" for path in sorted((ROOT / "notebooks").glob("*.ipynb")))]
+BAD = "[data-mime-type='application/vnd.jupyter.error'], [data-mime-type='application/vnd.jupyter.stderr']"
+CHECK = re.compile(r'\bcheck\("([a-z]+-\d\d)"')
+# The bytes of the picture itself, fetched inside the page: its address alone need not change with it.
+DIGEST = """async picture => {
+    const bytes = await (await fetch(picture.src)).arrayBuffer();
+    return Array.from(new Uint8Array(await crypto.subtle.digest('SHA-1', bytes))).join(' ');
+}"""
+
+
+def source(desk: Path, notebook: str) -> list[str]:
+    """The code cells of a notebook on the desk."""
+    cells = json.loads((desk / notebook).read_text())["cells"]
+    return ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
+
+
+def open_and_run(page, lab, notebook: str) -> None:
+    """Open one notebook and run all of its cells, to the end."""
+    page.goto(lab.address(notebook) + "&reset", timeout=120_000)
+    page.locator(".jp-NotebookPanel .jp-CodeCell").first.wait_for(timeout=120_000)
+    # The status bar tells; the notebook's own indicator says idle even before there is a kernel.
+    page.get_by_text(re.compile(r"\| Idle$")).wait_for(timeout=120_000)
+    page.get_by_role("menuitem", name="Run", exact=True).click()
+    page.get_by_role("menuitem", name="Run All Cells", exact=True).click()
+    page.wait_for_function(
+        """() => Array.from(document.querySelectorAll('.jp-CodeCell')).every(
+            cell => /^\\[\\d+\\]:$/.test(cell.querySelector('.jp-InputPrompt').textContent.trim()))""",
+        timeout=180_000,
+    )
+
+
+@pytest.mark.parametrize("notebook", NOTEBOOKS)
+def test_a_learner_runs_moves_and_answers(notebook: str, desk: Path, lab, open_page, watch) -> None:
+    """One visit per notebook, since opening it is most of the time."""
+    page = open_page(width=1400, height=1200)
+    open_and_run(page, lab, notebook)
+    errors = page.locator(BAD)
+    assert errors.count() == 0, errors.first.inner_text()
+    code = source(desk, notebook)
+    if any("explore(" in cell or "SelectionSlider" in cell for cell in code):
+        move_a_slider(page)
+    asked = [cell for cell in code if CHECK.search(cell)]
+    if asked:
+        answer_an_exercise(page, asked[0])
+    assert errors.count() == 0, errors.first.inner_text()
+    assert watch.errors == []
+
+
+def move_a_slider(page) -> None:
+    """Drag the first slider, then step it with an arrow key; the picture below must become another one both times."""
+    handle = page.locator(".jp-OutputArea .noUi-handle").first
+    handle.wait_for(timeout=60_000)
+    handle.scroll_into_view_if_needed()
+    picture = page.locator(".jp-OutputArea .jupyter-widgets img, .jp-OutputArea img.jupyter-widgets").first
+    before = picture.evaluate(DIGEST)
+    at = handle.bounding_box()
+    x, y = at["x"] + at["width"] / 2, at["y"] + at["height"] / 2
+    page.mouse.move(x, y)
+    page.mouse.down()
+    # Towards the middle of the track, wherever the default stands.
+    track = page.locator(".jp-OutputArea .noUi-base").first.bounding_box()
+    middle = track["x"] + track["width"] / 2
+    page.mouse.move(middle if abs(middle - x) > 20 else x + 60, y, steps=8)
+    page.mouse.up()
+    dragged = wait_for_another(page, picture, before)
+    handle.focus()
+    page.keyboard.press("ArrowLeft")
+    wait_for_another(page, picture, dragged)
+
+
+def wait_for_another(page, picture, before: str) -> str:
+    """The digest of the picture once it differs from `before`; half a minute on a slow machine, then a failure."""
+    for _ in range(300):
+        now = picture.evaluate(DIGEST)
+        if now != before:
+            return now
+        page.wait_for_timeout(100)
+    raise AssertionError("the picture did not change when the slider was moved")
+
+
+def right_answer(name: str) -> str:
+    """An answer that the exercise itself lists as right, as a learner would type it."""
+    if name == "desk-01":
+        return "42"
+    from netlib.course.exercises import load
+
+    return repr(load(name).right[0])
+
+
+def answer_an_exercise(page, cell: str) -> None:
+    """Type the answer into the cell of the first exercise and run it: the reply must say that it is right."""
+    name = CHECK.search(cell).group(1)
+    editor = page.locator(".jp-CodeCell").filter(has_text=f'check("{name}"').last
+    editor.scroll_into_view_if_needed()
+    output = editor.locator(".jp-OutputArea-output")
+    assert "not answered yet" in output.first.inner_text()
+    editor.locator(".cm-content").click()
+    page.keyboard.press("Control+a")
+    page.keyboard.insert_text(f'check("{name}", {right_answer(name)})')
+    page.keyboard.press("Control+Enter")
+    output.filter(has_text=re.compile(r"\bright\b", re.IGNORECASE)).first.wait_for(timeout=60_000)
