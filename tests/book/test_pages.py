@@ -53,7 +53,12 @@ def test_every_page_is_whole_and_alone(book, open_page, watch, dark, width):
 def test_a_folder_is_enough(book, open_page, watch):
     """The unpacked zip opens without a server: file:// pages ask nothing, fail nothing, and set their mathematics."""
     page = open_page()
-    for name in ("index.html", "book/how_to_read.html", "book/03_collectives.html", "notebooks/03_collectives.html"):
+    for name in (
+        "index.html",
+        "book/how_to_read.html",
+        "book/03_collectives.html",
+        "notebooks/03_collectives.html",
+    ):
         visit(page, (book.folder / name).as_uri())
     page.goto((book.folder / "book/how_to_read.html").as_uri())
     page.wait_for_selector("mjx-container")
