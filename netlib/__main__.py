@@ -1,4 +1,4 @@
-"""The command line: `netlib start`, `netlib book`, `netlib lab`, `netlib serve`.
+"""The command line: `netlib start`, `netlib book`, `netlib lab`, `netlib serve`, `netlib fidelity`, `netlib notebooks`.
 
 One table, one row per command. A row imports what it needs only when it is run, so that `netlib --help`
 answers at once.
@@ -65,11 +65,37 @@ def _book(asked: argparse.Namespace) -> int:
     return 0
 
 
+def _table_options(parser: argparse.ArgumentParser) -> None:
+    from netlib.fidelity.report import options
+
+    options(parser)
+
+
+def _fidelity(asked: argparse.Namespace) -> int:
+    from netlib.fidelity.report import run
+
+    return run(asked)
+
+
+def _notebook_options(parser: argparse.ArgumentParser) -> None:
+    from netlib.course.notebook import options
+
+    options(parser)
+
+
+def _notebooks(asked: argparse.Namespace) -> int:
+    from netlib.course.notebook import run
+
+    return run(asked)
+
+
 COMMANDS = {
     "start": Command("build the book if it is stale, serve it and JupyterLab", _both_ports, _start),
     "book": Command("build the book", _no_options, _book),
     "lab": Command("open JupyterLab alone", _lab_port, _lab),
     "serve": Command("serve the book alone", _book_port, _serve),
+    "fidelity": Command("every model beside published measurements", _table_options, _fidelity),
+    "notebooks": Command("run notebooks and store what they print", _notebook_options, _notebooks),
 }
 
 

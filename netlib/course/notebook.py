@@ -1,15 +1,13 @@
 """Notebooks with canonical stored outputs: text only, so that a re-run gives the same bytes.
 
-    python -m netlib.course.notebook notebooks/03_collectives.ipynb          execute and store
-    python -m netlib.course.notebook --check notebooks/*.ipynb               fail if a stored output differs
+    netlib notebooks notebooks/03_collectives.ipynb     run and store
+    netlib notebooks --check notebooks/*.ipynb          fail if a stored output differs
 
 Pictures, widget state and timings are dropped: the book draws its own, and nbval compares what is printed.
 """
 
 import argparse
 import os
-import sys
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -55,26 +53,27 @@ def canonical(book: Any) -> str:
                 output["execution_count"] = count
             for kind in PIXELS:
                 output.get("data", {}).pop(kind, None)
-    return nbformat.writes(book, version=4).rstrip("\n") + "\n"  # type: ignore[no-untyped-call]
+    text: str = nbformat.writes(book, version=4)  # type: ignore[no-untyped-call]
+    return text.rstrip("\n") + "\n"
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Store or check the outputs of the named notebooks."""
-    parser = argparse.ArgumentParser(prog="python -m netlib.course.notebook", description=__doc__)
+def options(parser: argparse.ArgumentParser) -> None:
+    """The command's options."""
     parser.add_argument("--check", action="store_true", help="change nothing; exit 1 if an output would change")
-    parser.add_argument("notebooks", nargs="+", type=Path)
-    options = parser.parse_args(arguments)
-    stale = []
-    for path in options.notebooks:
+    parser.add_argument("notebooks", nargs="+", type=Path, metavar="NOTEBOOK.ipynb")
+
+
+def run(asked: argparse.Namespace) -> int:
+    """Store or check the outputs of the named notebooks."""
+    stale = 0
+    for path in asked.notebooks:
+        if not path.is_file():
+            raise ValueError(f"{path} is no file; name a notebook, for example notebooks/03_collectives.ipynb")
         text = execute(path)
-        if text != path.read_text(encoding="utf-8"):
-            stale.append(path)
-            if not options.check:
-                path.write_text(text, encoding="utf-8")
-    for path in stale:
-        print(f"{path}: {'differs from a fresh run' if options.check else 'stored'}", file=sys.stderr)
-    return 1 if options.check and stale else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+        if text == path.read_text(encoding="utf-8"):
+            continue
+        stale += 1
+        print(f"{path}: {'differs from a fresh run' if asked.check else 'stored'}")
+        if not asked.check:
+            path.write_text(text, encoding="utf-8")
+    return int(asked.check and stale > 0)

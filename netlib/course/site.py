@@ -1,7 +1,7 @@
 """Build the book: `build_book()` runs Jupyter Book over the repository, checks the pages and packs them.
 
-Pages land in `_build/html` (Jupyter Book's own place); the offline copy is `build/gpu-cluster-networking-book.zip`: unpack it
-and open `index.html`, no server needed. The log of the last build is `build/book.log`.
+Pages land in `_build/html` (Jupyter Book's own place); the offline copy is `build/gpu-cluster-networking-book.zip`:
+unpack it and open `index.html`, no server needed. The log of the last build is `build/book.log`.
 """
 
 import hashlib
@@ -18,12 +18,17 @@ from pathlib import Path
 PACKAGE = Path(__file__).resolve().parents[1]
 NAME = "gpu-cluster-networking-book"
 
-NOTEBOOK_SOURCES = ("requirements.txt", "notebooks/data/**/*")  # what an executed notebook depends on, besides netlib
+NOTEBOOK_SOURCES = (
+    "requirements.txt",
+    "notebooks/data/**/*",
+)  # what an executed notebook depends on, besides netlib
 PAGE_SOURCES = (*NOTEBOOK_SOURCES, "assets/*.css", "assets/*.js", "book/references.bib")
 
 _COLOUR = re.compile("\x1b\\[[0-9;]*m")
 _WARNING = re.compile(r"^(?P<where>\S.*?): (?:WARNING|ERROR|CRITICAL): (?P<what>.*)$")
-_STAGE = re.compile(r"^(reading sources|writing output|copying static files)|^.*?((?:notebooks|labs)/\S+): Executing notebook")
+_STAGE = re.compile(
+    r"^(reading sources|writing output|copying static files)|^.*?((?:notebooks|labs)/\S+): Executing notebook"
+)
 _RAISED = re.compile(r"^\w*(?:Error|Exception|Interrupt): ")
 _LOADS = re.compile(
     r"""<(?:script|img|iframe|source|video|audio|embed)\b[^>]*?\b(?:src|data)\s*=\s*["']?(?P<a>(?:https?:)?//[^"'\s>]+)"""
@@ -50,7 +55,9 @@ def build_book(strict: bool = True, root: Path | None = None, say: Callable[[str
     say("book 2/3: checking that the pages load nothing from another host")
     faults = outside_loads(pages)
     if faults:
-        raise BookError(f"the book is not self-contained: {faults[0]} ({len(faults)} such place{'s' * (len(faults) > 1)})")
+        raise BookError(
+            f"the book is not self-contained: {faults[0]} ({len(faults)} such place{'s' * (len(faults) > 1)})"
+        )
     packed = root / "build" / f"{NAME}.zip"
     say(f"book 3/3: packing {packed.relative_to(root)}")
     pack(pages, packed)

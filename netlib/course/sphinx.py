@@ -1,11 +1,13 @@
 """The book's own roles and directives (a local Sphinx extension, named in _config.yml).
 
 Roles: `fact`, `ratio`, `calc` (netlib.course.prose). Directives: `explorer`, `exercise`, `exercises`, `registry-table`,
-`takeaway`, `generated`. A name that does not exist is a warning with file and line, and the build treats warnings as errors.
+`takeaway`, `generated`. A name that does not exist is a warning with file and line, and the build treats
+warnings as errors.
 
 Prose pages start no kernel: everything here runs inside the build.
 """
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
@@ -21,9 +23,12 @@ from sphinx.util.docutils import SphinxDirective, SphinxRole
 
 from netlib import hardware
 from netlib.course import prose, site
+from netlib.units import show
 
 HARDWARE = "book/hardware"  # the page that holds the registry table
 TAKEAWAY_LINES, TAKEAWAY_LETTERS = 3, 300  # three lines on a desktop screen
+
+_ROLE = re.compile(r"\{[a-z:-]+\}`")  # a role's opening, seen where only its result should be
 
 log = logging.getLogger(__name__)
 
@@ -84,7 +89,6 @@ class Exercise(Computed):
         self.env.metadata[self.env.docname].setdefault("exercises", []).append(self.arguments[0])
         return [nodes.raw("", html, format="html")]
 
-
     @staticmethod
     def mention(id: str) -> nodes.Node:
         """The exercise's name; `link_exercises` makes it a link when some page holds the exercise."""
@@ -101,7 +105,10 @@ class Exercises(Computed):
         if not sheet:
             raise ValueError(f"chapter {self.arguments[0]!r} has no exercises")
         rows = {
-            f"sheet-{e.id}": [[Exercise.mention(e.id)], *([nodes.Text(t)] for t in (e.skill, stars(e.stars), minutes(*e.minutes)))]
+            f"sheet-{e.id}": [
+                [Exercise.mention(e.id)],
+                *([nodes.Text(t)] for t in (e.skill, stars(e.stars), minutes(*e.minutes))),
+            ]
             for e in sheet
         }
         total = minutes(sum(e.minutes[0] for e in sheet), sum(e.minutes[1] for e in sheet))
@@ -138,16 +145,27 @@ class RegistryTable(Computed):
         direction = "" if fact.direction == "not-applicable" else f", {fact.direction.replace('-', ' ')}"
         texts = (fact.text.removesuffix(", one way"), fact.scope, fact.printed + direction)
         unusual = [nodes.emphasis("", f"{standing(fact)}. ")] if standing(fact) else []
-        return [called(fact.name, fact.id), *([nodes.Text(text)] for text in texts), unusual + self.source(fact)]
+        return [
+            called(fact.name, fact.id),
+            *([nodes.Text(text)] for text in texts),
+            unusual + self.source(fact),
+        ]
 
     def node(self, node: hardware.Node) -> list[list[nodes.Node]]:
-        texts = (str(node.gpus), prose.show(node.up, "GB/s"), str(node.nics), prose.show(node.out, "GB/s"))
+        texts = (str(node.gpus), show(node.up, "GB/s"), str(node.nics), show(node.out, "GB/s"))
         unusual = [nodes.emphasis("", "announced. ")] if node.status == "announced" else []
-        return [called(node.name, node.id), *([nodes.Text(text)] for text in texts), unusual + self.source(node)]
+        return [
+            called(node.name, node.id),
+            *([nodes.Text(text)] for text in texts),
+            unusual + self.source(node),
+        ]
 
     def source(self, found: hardware.Fact | hardware.Node) -> list[nodes.Node]:
         cited, _ = self.parse_inline(f"{{cite:t}}`{found.source}`")
-        return [*cited, nodes.Text("".join(f", {words}" for words in (found.locator, f"read {found.as_of}") if words))]
+        return [
+            *cited,
+            nodes.Text("".join(f", {words}" for words in (found.locator, f"read {found.as_of}") if words)),
+        ]
 
 
 def called(name: str, id: str) -> list[nodes.Node]:
@@ -182,7 +200,13 @@ class Takeaway(SphinxDirective):
         letters = sum(len(line) for line in lines)
         if not lines or len(lines) > TAKEAWAY_LINES or letters > TAKEAWAY_LETTERS:
             limit = f"1 to {TAKEAWAY_LINES} lines and {TAKEAWAY_LETTERS} letters"
-            log.warning("takeaway: %d lines, %d letters; it holds %s", len(lines), letters, limit, location=self.get_location())
+            log.warning(
+                "takeaway: %d lines, %d letters; it holds %s",
+                len(lines),
+                letters,
+                limit,
+                location=self.get_location(),
+            )
         box = nodes.admonition("", nodes.title("", "Take-away"), classes=["nx-takeaway"])
         for line in lines:
             box += self.parse_text_to_nodes(line)
@@ -206,38 +230,17 @@ def name_cache(app: Sphinx, config: Config) -> None:
     config["nb_execution_cache_path"] = str(site.notebook_cache(Path(app.srcdir)))
 
 
-def outdated(app: Sphinx, env: BuildEnvironment, added: set[str], changed: set[str], removed: set[str]) -> Iterable[str]:
+def outdated(
+    app: Sphinx, env: BuildEnvironment, added: set[str], changed: set[str], removed: set[str]
+) -> Iterable[str]:
     """Every page is read again when netlib, the notebooks' data or the assets changed."""
-    now = site.fingerprint(Path(app.srcdir), site.PAGE_SOURCES)
-    before, env.netlib_fingerprint = getattr(env, "netlib_fingerprint", now), now  # type: ignore[attr-defined]
+    kept, now = (
+        vars(env),
+        site.fingerprint(Path(app.srcdir), site.PAGE_SOURCES),
+    )  # what env holds is stored between builds
+    before = kept.setdefault("netlib_fingerprint", now)
+    kept["netlib_fingerprint"] = now
     return [] if before == now else env.found_docs
-
-
-def link_exercises(app: Sphinx, doctree: nodes.document, page: str) -> None:
-    """Turn each mention of an exercise into a link to it, once all pages are known."""
-    home = {id: name for name, data in app.env.metadata.items() for id in data.get("exercises", ())}
-    for mention in list(doctree.findall(lambda node: "nx-mention" in getattr(node, "attributes", {}).get("classes", ()))):
-        if (id := mention.astext()) in home:
-            where = "" if home[id] == page else app.builder.get_relative_uri(page, home[id])
-            mention.replace_self(nodes.reference("", "", nodes.literal("", id), refuri=f"{where}#exercise-{id}", internal=True))
-
-
-def known_name(app: Sphinx, env: BuildEnvironment, node: nodes.Element, shown: nodes.Node) -> nodes.Node | None:
-    """A Python reference such as {mod}`netlib.collectives` is printed as code when netlib has it, and is a warning otherwise."""
-    target = str(node.get("reftarget", ""))
-    if node.get("refdomain") != "py" or not target.startswith("netlib."):
-        return None
-    try:
-        resolve_name(target)
-    except (ImportError, AttributeError, ValueError):
-        return None
-    return shown
-
-
-def plain_citations(app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: object) -> None:
-    """Drop two roles of docutils' citation list that screen readers cannot make sense of (a list without list items)."""
-    if "citation-list" in context.get("body", ""):
-        context["body"] = context["body"].replace(' role="list"', "").replace(' role="doc-biblioentry"', "")
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
@@ -249,6 +252,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
         app.add_directive(name, directive)
     app.connect("config-inited", name_cache, priority=900)
     app.connect("env-get-outdated", outdated)
+    app.connect("doctree-read", unread_roles)
     app.connect("doctree-resolved", link_exercises)
     app.connect("missing-reference", known_name)
     app.connect("html-page-context", plain_citations)

@@ -2,7 +2,6 @@
 
 import argparse
 import json
-import sys
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -33,16 +32,14 @@ def _line(row: Judged) -> str:
     return f"{row.id:12s} {values} ({row.rel_error:+.0%}): {row.note}"
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Print the scoreboard; `--json` for data, `--rows FILE` for another table of published values."""
-    parser = argparse.ArgumentParser(prog="netlib fidelity", description="Every model beside published measurements.")
+def options(parser: argparse.ArgumentParser) -> None:
+    """The command's options."""
     parser.add_argument("--json", action="store_true", help="a JSON list, one object a row")
     parser.add_argument("--rows", type=Path, metavar="FILE.csv", help="judge this table instead of the project's own")
-    options = parser.parse_args(arguments)
-    try:
-        judged = judge(read_rows(options.rows) if options.rows else published_rows())
-    except ValueError as error:
-        print(f"netlib fidelity: {error}", file=sys.stderr)
-        return 2
-    print(json.dumps([asdict(row) for row in judged], indent=1, allow_nan=False) if options.json else text(judged))
+
+
+def run(asked: argparse.Namespace) -> int:
+    """Print the scoreboard. Raises ValueError in one sentence for a file that is no such table."""
+    judged = judge(read_rows(asked.rows) if asked.rows else published_rows())
+    print(json.dumps([asdict(row) for row in judged], indent=1, allow_nan=False) if asked.json else text(judged))
     return 0

@@ -21,7 +21,13 @@ def visit(page, address: str) -> None:
 
 def test_the_book_has_its_pages(book):
     """A test over pages proves nothing when there are none."""
-    wanted = {"book/index.html", "book/03_collectives.html", "book/hardware.html", "notebooks/03_collectives.html", "search.html"}
+    wanted = {
+        "book/index.html",
+        "book/03_collectives.html",
+        "book/hardware.html",
+        "notebooks/03_collectives.html",
+        "search.html",
+    }
     assert wanted <= set(book.pages)
 
 
@@ -47,7 +53,12 @@ def test_every_page_is_whole_and_alone(book, open_page, watch, dark, width):
 def test_a_folder_is_enough(book, open_page, watch):
     """The unpacked zip opens without a server: file:// pages ask nothing, fail nothing, and set their mathematics."""
     page = open_page()
-    for name in ("index.html", "book/how_to_read.html", "book/03_collectives.html", "notebooks/03_collectives.html"):
+    for name in (
+        "index.html",
+        "book/how_to_read.html",
+        "book/03_collectives.html",
+        "notebooks/03_collectives.html",
+    ):
         visit(page, (book.folder / name).as_uri())
     page.goto((book.folder / "book/how_to_read.html").as_uri())
     page.wait_for_selector("mjx-container")

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from netlib.__main__ import main
 from netlib.fidelity import cite, judge, page, published_rows, summary
 from netlib.fidelity.calibration import FITTED, calibrate, constants
 from netlib.fidelity.misses import EXPLAINED
-from netlib.fidelity.report import main
 from netlib.fidelity.score import TOLERANCE
 
 ROWS = published_rows()
@@ -142,16 +142,16 @@ def test_larger_messages_never_have_less_busbw():
 
 
 def test_command_line(tmp_path, capsys):
-    assert main(["--json"]) == 0
+    assert main(["fidelity", "--json"]) == 0
     data = json.loads(capsys.readouterr().out)
     assert set(data[0]) == {
         "group", "id", "status", "model", "published", "unit", "rel_error", "tolerance", "ok", "note",
     }  # fmt: skip
-    assert main([]) == 0
+    assert main(["fidelity"]) == 0
     assert "misses:" in capsys.readouterr().out
     table = tmp_path / "rows.csv"
     table.write_text("id,metric,value,unit\nx,busbw,1,GB/s\n")
-    assert main(["--json", "--rows", str(table)]) == 0
+    assert main(["fidelity", "--json", "--rows", str(table)]) == 0
     assert json.loads(capsys.readouterr().out)[0]["status"] == "not answerable"
 
 
@@ -162,7 +162,7 @@ def test_command_line(tmp_path, capsys):
 def test_other_files_are_refused_in_one_sentence(tmp_path, capsys, content, said):
     path = tmp_path / "rows.csv"
     path.write_bytes(content)
-    assert main(["--rows", str(path)]) == 2
+    assert main(["fidelity", "--rows", str(path)]) == 1
     error = capsys.readouterr().err
     assert said in error
     assert error.count("\n") == 1
