@@ -120,8 +120,8 @@ def lab_rows(browser: object, id: str) -> list[dict[str, object]]:
         kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
         notebook = {"cells": [cell], "metadata": kernel, "nbformat": 4, "nbformat_minor": 5}
         (Path(folder) / "step.ipynb").write_text(json.dumps(notebook))
-        places = {name: f"{folder}/{name}" for name in
-                  ("JUPYTER_CONFIG_DIR", "JUPYTERLAB_SETTINGS_DIR", "JUPYTERLAB_WORKSPACES_DIR", "IPYTHONDIR")}  # fmt: skip
+        names = ("JUPYTER_CONFIG_DIR", "JUPYTERLAB_SETTINGS_DIR", "JUPYTERLAB_WORKSPACES_DIR", "IPYTHONDIR")
+        places = {name: f"{folder}/{name}" for name in names}
         words = [sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root", "--IdentityProvider.token=t",
                  f"--port={port}", "--ServerApp.port_retries=0", f"--ServerApp.root_dir={folder}",
                  "--LabApp.extension_manager=readonly", "--LabApp.news_url=",
