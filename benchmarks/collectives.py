@@ -24,7 +24,8 @@ from mlsysim.physics.communication import calc_ring_allreduce_time as ring
 sizes = json.loads(sys.argv[1])
 def curve(): return [float(ring(size, 1024, 100e9, 5e-6).magnitude) for size in sizes]
 def one(): return ring(140e9, 1024, 100e9, 5e-6)
-print(json.dumps([min(timeit.repeat(one, number=200, repeat=5)) / 200, min(timeit.repeat(curve, number=1, repeat=3)), curve()]))
+single = min(timeit.repeat(one, number=200, repeat=5)) / 200
+print(json.dumps([single, min(timeit.repeat(curve, number=1, repeat=3)), curve()]))
 """
 
 

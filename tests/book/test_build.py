@@ -1,4 +1,4 @@
-"""A book that is wrong does not build: a toy book with a failing cell fails, and fails again when nothing was changed."""
+"""A book that is wrong does not build: a toy book with a failing cell fails, and fails again when nothing changed."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""Explorers where readers meet them: moved by mouse and keyboard, in a page and in an executed notebook, equal to netlib."""
+"""Explorers where readers meet them: moved by mouse and keyboard, in a page and in a notebook, equal to netlib."""
 
 import math
 
@@ -8,7 +8,8 @@ from netlib.course.explorers import load
 
 PAGES = ("book/03_collectives.html", "notebooks/03_collectives.html")
 VALUES = """figure => [...figure.querySelectorAll('.nx-tables tbody')].map(body => [...body.rows].map(row =>
-    [...row.cells].map(cell => [cell.textContent, cell.dataset.value === undefined ? null : Number(cell.dataset.value)])))"""
+    [...row.cells].map(cell =>
+      [cell.textContent, cell.dataset.value === undefined ? null : Number(cell.dataset.value)])))"""
 
 
 def settle(page, address):
@@ -63,7 +64,7 @@ def test_every_explorer_answers_to_the_keyboard(book, open_page, watch, name):
 
 @pytest.mark.parametrize(("width", "dark"), [(1280, False), (360, True)])
 def test_a_mouse_moves_the_figure_and_the_numbers(book, open_page, watch, width, dark):
-    """Drag a slider of the first figure of the book: picture, sentence and table follow, and the table holds netlib's values."""
+    """Drag a slider of the book's first figure: picture, sentence and table follow; the table holds netlib's values."""
     page = open_page(width=width, dark=dark)
     settle(page, f"{book.address}/book/index.html")
     figure, own = page.locator("figure[data-explorer='ring-or-tree']"), load("ring-or-tree")
