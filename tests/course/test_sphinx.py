@@ -5,14 +5,11 @@ import warnings
 from types import SimpleNamespace
 
 import pytest
-
-pytest.importorskip("sphinx")
-
 from sphinx.application import Sphinx
 from sphinx.util.docutils import docutils_namespace
 
 from netlib import hardware
-from netlib.course import site
+from netlib.course import directives, site
 from netlib.course import sphinx as extension
 
 EXERCISES = [
@@ -30,7 +27,7 @@ def no_exercise(id: str) -> str:
 @pytest.fixture
 def build(tmp_path, monkeypatch):
     """Build one page of MyST Markdown, with stand-ins for what other modules draw; gives (html, warnings)."""
-    real = extension.import_module
+    real = directives.import_module
     fakes = {
         "netlib.course.explorer": SimpleNamespace(bake=lambda id: f"<figure>{id}</figure>"),
         "netlib.course.exercises": SimpleNamespace(
@@ -38,7 +35,7 @@ def build(tmp_path, monkeypatch):
         ),
         "netlib.pages": SimpleNamespace(text=lambda: "Made by *netlib*."),
     }
-    monkeypatch.setattr(extension, "import_module", lambda name: fakes.get(name) or real(name))
+    monkeypatch.setattr(directives, "import_module", lambda name: fakes.get(name) or real(name))
     source = tmp_path / "source"
     (source / "book").mkdir(parents=True)
     bibliography = {key for group in (hardware.facts(), hardware.nodes()) for key in (item.source for item in group)}
