@@ -41,7 +41,8 @@ clean:  ## remove all that is built, the virtual environment too; your answers b
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 python:
-	@test -n "$(PYTHON)" || { echo "This course needs Python 3.11 or newer and found none: install it (Debian:" \
+	@$(or $(PYTHON),false) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \
+	echo "This course needs Python 3.11 or newer and $(if $(PYTHON),$(PYTHON) is none,found none): install it (Debian:" \
 	"apt-get install python3 python3-venv) or name it: make start PYTHON=/path/to/python3" >&2; exit 1; }
 
 install: python

@@ -43,8 +43,8 @@ def root() -> Path:
     return folder
 
 
-def port_for(wanted: str | int | None, usual: int, name: str) -> int:
-    """The port to listen on: the one asked for, or else the first free one from the usual one upwards.
+def port_for(wanted: str | int | None, usual: int, name: str, other: int = 0) -> int:
+    """The port to listen on: the one asked for, or else the first free one from the usual one upwards, but not `other`.
 
     >>> port_for("http", 8000, "BOOK_PORT")
     Traceback (most recent call last):
@@ -54,11 +54,15 @@ def port_for(wanted: str | int | None, usual: int, name: str) -> int:
         digits = str(wanted)
         if not (digits.isascii() and digits.isdecimal() and 1 <= int(digits) <= 65535):
             raise ValueError(f"{name}={wanted!r} is not a port: give a number from 1 to 65535.")
+        if int(digits) == other:
+            raise ValueError(
+                f"{name}={wanted} is the other server's port: name another, or none to take the next free."
+            )
         if not is_free(int(digits)):
             raise ValueError(f"{name}={wanted} is in use on this machine: name another, or none to take the next free.")
         return int(digits)
     for port in range(usual, usual + 100):
-        if is_free(port):
+        if port != other and is_free(port):
             if port != usual:
                 print(f"      port {usual} is in use, taking {port}", flush=True)
             return port
@@ -178,7 +182,7 @@ def start(
     stopped = stopped or threading.Event()
     # Ports first: a port that is taken should be known before a minute of building, not after.
     at_book = port_for(book_port, BOOK_PORT, "BOOK_PORT") if book else 0
-    at_lab = port_for(lab_port, LAB_PORT, "LAB_PORT") if lab else 0
+    at_lab = port_for(lab_port, LAB_PORT, "LAB_PORT", at_book) if lab else 0
     if book:
         print("[3/4] the book (some minutes the first time, seconds when little changed)", flush=True)
         built = fresh_book()

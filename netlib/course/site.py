@@ -29,7 +29,8 @@ _WARNING = re.compile(r"^(?P<where>\S.*?): (?:WARNING|ERROR|CRITICAL): (?P<what>
 _STAGE = re.compile(
     r"^(reading sources|writing output|copying static files)|^.*?((?:notebooks|labs)/\S+): Executing notebook"
 )
-_RAISED = re.compile(r"^\w*(?:Error|Exception|Interrupt): ")
+_RAISED = re.compile(r"^(?:\w+\.)*(\w*(?:Error|Exception|Interrupt): .*)")
+_READING = re.compile(r"^reading sources\.\.\. \[ *\d+%\] (\S+)")
 _LOADS = re.compile(
     r"""<(?:script|img|iframe|source|video|audio|embed)\b[^>]*?\b(?:src|data)\s*=\s*["']?(?P<a>(?:https?:)?//[^"'\s>]+)"""
     r"""|<link\b[^>]*?\bhref\s*=\s*["']?(?P<b>(?:https?:)?//[^"'\s>]+)""",
@@ -78,7 +79,8 @@ def run_jupyter_book(root: Path, strict: bool, say: Callable[[str], None]) -> No
     log = root / "build" / "book.log"
     log.parent.mkdir(exist_ok=True)
     faults: list[str] = []
-    told = ""
+    told = page = ""
+    crashed = False
     with (
         log.open("w", encoding="utf8") as file,
         subprocess.Popen(
@@ -93,6 +95,11 @@ def run_jupyter_book(root: Path, strict: bool, say: Callable[[str], None]) -> No
                 faults.append(f"{found['where'].replace(f'{root}/', '')}: {found['what']}")
             elif faults and faults[-1].endswith("[mystnb.exec]") and _RAISED.match(line):
                 faults[-1] += f", {line}"
+            elif crashed and (raised := _RAISED.match(line)):  # what stopped the build goes before what it warned of
+                faults.insert(0, f"{page}: {raised[1]}")
+                crashed = False
+            page = reading[1] if (reading := _READING.match(line)) else page
+            crashed = crashed or line == "Exception occurred:"
             if (stage := _STAGE.match(line)) and stage[0] != told:
                 told = stage[0]
                 say(f"          {stage[1] or f'executing {stage[2]}'}")

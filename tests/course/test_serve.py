@@ -35,6 +35,9 @@ def test_a_port_asked_for_is_given_or_refused(taken: int, free_port: int) -> Non
         trial.bind(("127.0.0.1", 0))
         other = trial.getsockname()[1]
     assert port_for(other, 8888, "LAB_PORT") == other
+    with pytest.raises(ValueError, match=f"LAB_PORT={other} is the other server's port: name another"):
+        port_for(other, 8888, "LAB_PORT", other)
+    assert port_for(None, other, "LAB_PORT", other) > other
 
 
 @pytest.mark.parametrize("wanted", ["0", "65536", "-1", "8e3", "http", "８０００"])

@@ -142,6 +142,16 @@ def test_progress_and_success(tmp_path, pretend):
             ],
             "n.ipynb: Executing notebook failed: CellExecutionError [mystnb.exec], ValueError: bad",
         ),
+        (
+            [
+                "reading sources... [100%] notebooks/n",
+                "ROOT/book/a.md:3: WARNING: fact: no such fact",
+                "Exception occurred:",
+                "nbformat.reader.NotJSONError: no JSON",
+                "RuntimeError: see above",
+            ],
+            "notebooks/n: NotJSONError: no JSON and 1 more",
+        ),
         ([], "Jupyter Book stopped"),
     ],
 )
