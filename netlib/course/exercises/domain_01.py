@@ -15,9 +15,8 @@ EXERCISE = exercise(
     minutes=(5, 8),
     place=41,
     ask="The serial hierarchy of program-01 (140e9 bytes per GPU, 128 nodes of 8, NVLink 900e9 bytes/s one way, no "
-    "latency, no "
-    "overlap) gets NICs of 1.6 Tb/s, 200e9 bytes/s one way, instead of 100e9. What is the new `time`, and how many "
-    "times as fast is it (`speedup`: old time over new)? Three digits.",
+    "latency, no overlap) gets NICs of 1.6 Tb/s, 200e9 bytes/s one way, instead of 100e9. What is the new "
+    "`time`, and how many times as fast is it (`speedup`: old time over new)? Three digits.",
     answer=lambda: {"time": AFTER, "speedup": BEFORE / AFTER},
     unit={"time": "s", "speedup": "x"},
     rtol={"time": 0.005, "speedup": 0.02},

@@ -19,10 +19,8 @@ EXERCISE = exercise(
     minutes=(6, 10),
     place=42,
     ask="Put 72 GPUs in each NVLink domain: 14 racks, 1,008 GPUs, one NIC of 100e9 bytes/s per GPU, NVLink 900e9 "
-    "bytes/s, both one "
-    "way; 140e9 bytes per GPU, serial hierarchy, no latency. What is the `time`, and which `share` of it is spent on "
-    "NVLink? "
-    "Three digits.",
+    "bytes/s, both one way; 140e9 bytes per GPU, serial hierarchy, no latency. What is the `time`, and which "
+    "`share` of it is spent on NVLink? Three digits.",
     answer=lambda: {"time": time(), "share": INSIDE / time()},
     unit={"time": "s"},
     rtol={"time": 0.005, "share": 0.02},
@@ -50,7 +48,6 @@ EXERCISE = exercise(
     explain=lambda: (
         f"{show(INSIDE, 's')} on NVLink + {show(ACROSS, 's')} on the NICs = {show(time(), 's')}; NVLink takes "
         f"{show(INSIDE / time(), '%')}. A larger domain takes bytes off the NICs until NVLink is the slow half: "
-        "faster NICs would "
-        "now buy little."
+        "faster NICs would now buy little."
     ),
 )

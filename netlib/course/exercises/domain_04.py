@@ -16,8 +16,8 @@ EXERCISE = exercise(
     minutes=(6, 12),
     place=44,
     ask="At which domain size g do the NVLink half and the NIC half of the serial hierarchy take the same time? "
-    "NVLink 900e9 and "
-    "one NIC of 100e9 bytes/s per GPU, one way, no latency, and so many nodes that (M-1)/M is 1.",
+    "NVLink 900e9 and one NIC of 100e9 bytes/s per GPU, one way, no latency, and so many nodes that (M-1)/M is "
+    "1.",
     answer=balance,
     unit="GPUs",
     compare="exact",

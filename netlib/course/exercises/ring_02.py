@@ -73,11 +73,9 @@ EXERCISE = exercise(
     minutes=(8, 15),
     place=12,
     ask="Write `ring_time(size, n, alpha, bandwidth)`: the seconds that a ring all-reduce of `size` bytes takes on "
-    "`n` "
-    "equal ranks, where each message of b bytes costs alpha + b / bandwidth (bytes/s, one way). All ranks send at "
-    "the same "
-    "time, adding costs nothing, n divides the buffer. Your function is held to four properties on small cases, two "
-    "of them found by executing a ring, not by a formula.",
+    "`n` equal ranks, where each message of b bytes costs alpha + b / bandwidth (bytes/s, one way). All ranks "
+    "send at the same time, adding costs nothing, n divides the buffer. Your function is held to four "
+    "properties on small cases, two of them found by executing a ring, not by a formula.",
     answer=lambda: ring_time,
     laws=LAWS,
     hints=(
@@ -99,9 +97,7 @@ EXERCISE = exercise(
         lambda size, n, alpha, bandwidth: np.float32(2 * (n - 1) * (alpha + np.float64(size) / n / bandwidth)),
     ),
     explain=lambda: (
-        "Two passes of n-1 steps, each moving one chunk of size/n bytes: "
-        "`2 * (n - 1) * (alpha + size / n / bandwidth)`. The bytes 2(n-1)/n size hardly depend on n; the latency "
-        "2(n-1) alpha "
-        "is proportional to it."
+        "Two passes of n-1 steps, each moving one chunk of size/n bytes: `2 * (n - 1) * (alpha + size / n / bandwidth)`. "
+        "The bytes 2(n-1)/n size hardly depend on n; the latency 2(n-1) alpha is proportional to it."
     ),
 )
