@@ -72,10 +72,10 @@ EXERCISE = exercise(
     stars=2,
     minutes=(8, 15),
     place=12,
-    ask="Write `ring_time(size, n, alpha, bandwidth)`: the seconds that a ring all-reduce of `size` bytes takes on "
-    "`n` equal ranks, where each message of b bytes costs alpha + b / bandwidth (bytes/s, one way). All ranks "
-    "send at the same time, adding costs nothing, n divides the buffer. Your function is held to four "
-    "properties on small cases, two of them found by executing a ring, not by a formula.",
+    ask="Write `ring_time(size, n, alpha, bandwidth)`: the seconds that a ring all-reduce of `size` bytes "
+    "takes on `n` equal ranks, where each message of b bytes costs alpha + b / bandwidth (bytes/s, one "
+    "way). All ranks send at the same time, adding costs nothing, n divides the buffer. Your function "
+    "is held to four properties on small cases, two of them found by executing a ring, not by a formula.",
     answer=lambda: ring_time,
     laws=LAWS,
     hints=(
