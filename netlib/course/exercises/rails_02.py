@@ -55,7 +55,8 @@ EXERCISE = exercise(
     ),
     explain=lambda: (
         f"{show(RAILS, 's')} / {show(SERIAL, 's')} = {show(RAILS / SERIAL)}: without latency the serial "
-        f"hierarchy is slower than the ring it is said to beat; perfectly pipelined it gains {show(RAILS / PIPELINED, digits=4)}x. "
+        f"hierarchy is slower than the ring it is said to beat; perfectly pipelined it gains "
+        f"{show(RAILS / PIPELINED, digits=4)}x. "
         "The 4.5 came from giving the flat ring one NIC of eight. What the hierarchy really buys is steps: "
         f"2(128-1) + 2(8-1) = {2 * (NODES - 1) + 2 * (GPUS - 1)} instead of 2(1024-1) = {2 * (GPUS * NODES - 1):,}."
     ),

@@ -97,7 +97,8 @@ EXERCISE = exercise(
         lambda size, n, alpha, bandwidth: np.float32(2 * (n - 1) * (alpha + np.float64(size) / n / bandwidth)),
     ),
     explain=lambda: (
-        "Two passes of n-1 steps, each moving one chunk of size/n bytes: `2 * (n - 1) * (alpha + size / n / bandwidth)`. "
+        "Two passes of n-1 steps, each moving one chunk of size/n bytes: "
+        "`2 * (n - 1) * (alpha + size / n / bandwidth)`. "
         "The bytes 2(n-1)/n size hardly depend on n; the latency 2(n-1) alpha is proportional to it."
     ),
 )
