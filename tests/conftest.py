@@ -57,7 +57,7 @@ def free_port() -> int:
 def chromium() -> Iterator[object]:
     """Debian's Chromium without a window, one per test module.
 
-    Not per session: Playwright keeps an event loop running in this thread, and tests that run a notebook want their own.
+    Not per session: Playwright keeps an event loop running in this thread; tests that run a notebook want their own.
     """
     from playwright.sync_api import sync_playwright
 

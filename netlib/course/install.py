@@ -142,7 +142,7 @@ def install(root: Path, tests: bool = False, steps: int = 4) -> None:
         return
     print(f"[1/{steps}] virtual environment .venv", flush=True)
     make_environment(root)
-    print(f"[2/{steps}] packages, about 170 at pinned versions (the first time: up to two minutes)", flush=True)
+    print(f"[2/{steps}] packages, about 150 at pinned versions (the first time: up to two minutes)", flush=True)
     fill_environment(root, tests)
     (root / ".venv" / stamp_name(tests)).write_text(fingerprint(root, tests))
 
