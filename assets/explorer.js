@@ -43,9 +43,8 @@
     const count = !ladders[unit] && value === Math.round(value);
     let rung = ladder[0];
     value *= 1 + 1e-12; // ties go up
-    const rounded = Math.abs(+value.toExponential(2));
     if (value === 0) rung = ladder.find((r) => r[0] === 1) || rung;
-    else for (const r of ladder) if (r[0] <= rounded * (1 + 1e-9)) rung = r;
+    else for (const r of ladder) if (+(Math.abs(value) / r[0]).toExponential(2) >= 1) rung = r; // 999.9 µs is 1.00 ms
     const scaled = value / rung[0], size = Math.abs(scaled);
     let number;
     if (scaled !== 0 && !(size >= 1e-3 && size < 1e7)) {

@@ -1,12 +1,14 @@
 """Numbers in prose: what the roles of the book print.
 
-A page never carries a typed bandwidth. It names a registry fact or writes an expression, and the build prints the value:
+A page never carries a typed bandwidth. It names a registry fact or writes an
+expression, and the build prints the value:
 
     {fact}`ndr-400`                                        a registry fact, with unit and direction
     {ratio}`nvlink4/ndr-400`                               two facts in one convention (one way)
     {calc}`ring_allreduce_time(140e9, 8, Link(0, 900e9)) | s | 3`   an expression of netlib, in a unit, to 3 digits
 
-An expression sees the public names of the modules in `FLOORS` and a little arithmetic, nothing else.
+In a table, where `|` parts cells, write `\\|`. An expression sees the public names of the modules in `FLOORS`
+and a little arithmetic, nothing else.
 """
 
 import ast
@@ -23,16 +25,22 @@ from netlib.units import show
 FLOORS = ("netlib.units", "netlib.links", "netlib.collectives", "netlib.hardware", "netlib.fidelity.cite")
 
 _ALLOWED = (
-    ast.Expression, ast.Constant, ast.Name, ast.Load, ast.Attribute, ast.Call, ast.keyword, ast.Tuple, ast.List, ast.Subscript,
-    ast.Slice, ast.BinOp, ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Mod, ast.Pow, ast.UnaryOp, ast.USub, ast.UAdd,
-)  # fmt: skip
+    *(ast.Expression, ast.Constant, ast.Name, ast.Load, ast.Attribute, ast.Call, ast.keyword, ast.Tuple, ast.List),
+    *(ast.Subscript, ast.Slice, ast.BinOp, ast.UnaryOp, ast.operator, ast.USub, ast.UAdd),
+)
 
 
 @cache
 def vocabulary() -> dict[str, Any]:
     """Every name an expression in prose may use."""
     names: dict[str, Any] = {f.__name__: f for f in (abs, float, int, len, max, min, round, sum)}
-    names |= {"edition": edition, "log2": math.log2, "sqrt": math.sqrt, "ceil": math.ceil, "floor": math.floor}
+    names |= {
+        "edition": edition,
+        "log2": math.log2,
+        "sqrt": math.sqrt,
+        "ceil": math.ceil,
+        "floor": math.floor,
+    }
     for floor in FLOORS:
         for name, value in vars(import_module(floor)).items():
             own = str(getattr(value, "__module__", floor)).startswith("netlib") and not isinstance(value, ModuleType)

@@ -1,7 +1,7 @@
 """Build the book: `build_book()` runs Jupyter Book over the repository, checks the pages and packs them.
 
-Pages land in `_build/html` (Jupyter Book's own place); the offline copy is `build/gpu-cluster-networking-book.zip`: unpack it
-and open `index.html`, no server needed. The log of the last build is `build/book.log`.
+Pages land in `_build/html` (Jupyter Book's own place); the offline copy is `build/gpu-cluster-networking-book.zip`:
+unpack it and open `index.html`, no server needed. The log of the last build is `build/book.log`.
 """
 
 import hashlib
@@ -18,7 +18,10 @@ from pathlib import Path
 PACKAGE = Path(__file__).resolve().parents[1]
 NAME = "gpu-cluster-networking-book"
 
-NOTEBOOK_SOURCES = ("requirements.txt", "notebooks/data/**/*")  # what an executed notebook depends on, besides netlib
+NOTEBOOK_SOURCES = (
+    "requirements.txt",
+    "notebooks/data/**/*",
+)  # what an executed notebook depends on, besides netlib
 PAGE_SOURCES = (*NOTEBOOK_SOURCES, "assets/*.css", "assets/*.js", "book/references.bib")
 
 _COLOUR = re.compile("\x1b\\[[0-9;]*m")

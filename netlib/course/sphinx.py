@@ -1,13 +1,14 @@
 """The book's own roles and directives (a local Sphinx extension, named in _config.yml).
 
-Roles: `fact`, `ratio`, `calc` (netlib.course.prose). Directives: `explorer`, `exercise`, `exercises`, `registry-table`,
-`takeaway`, `generated`. A name that does not exist is a warning with file and line, and the build treats warnings as errors.
+Roles: `fact`, `ratio`, `calc` (netlib.course.prose). Directives (netlib.course.directives): `explorer`, `exercise`,
+`exercises`, `registry-table`, `takeaway`, `generated`. A name that does not exist is a warning with file and line, and
+the build treats warnings as errors.
 
 Prose pages start no kernel: everything here runs inside the build.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from importlib import import_module
+import re
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from pkgutil import resolve_name
 from typing import Any
@@ -17,13 +18,13 @@ from sphinx.application import Sphinx
 from sphinx.config import Config
 from sphinx.environment import BuildEnvironment
 from sphinx.util import logging
-from sphinx.util.docutils import SphinxDirective, SphinxRole
+from sphinx.util.docutils import SphinxRole
 
-from netlib import hardware
-from netlib.course import prose, site
+from netlib.course import directives, prose, site
 
 HARDWARE = "book/hardware"  # the page that holds the registry table
-TAKEAWAY_LINES, TAKEAWAY_LETTERS = 3, 300  # three lines on a desktop screen
+
+_ROLE = re.compile(r"\{[a-z:-]+\}`")  # a role's opening, seen where only its result should be
 
 log = logging.getLogger(__name__)
 
@@ -47,164 +48,6 @@ class Value(SphinxRole):
         return [nodes.abbreviation("", printed, explanation=origin, classes=["nx-calc"])], []
 
 
-class Computed(SphinxDirective):
-    """A directive whose content netlib computes; a failure is a warning with file and line."""
-
-    def run(self) -> list[nodes.Node]:
-        try:
-            return self.compute()
-        except Exception as error:
-            log.warning("%s: %s", self.name, error, location=self.get_location())
-            return []
-
-    def compute(self) -> list[nodes.Node]:
-        raise NotImplementedError
-
-    def markdown(self, text: str) -> list[nodes.Node]:
-        return self.parse_text_to_nodes(text)
-
-
-class Explorer(Computed):
-    """`{explorer} ring-or-tree`: the figure, baked over its whole grid."""
-
-    required_arguments = 1
-
-    def compute(self) -> list[nodes.Node]:
-        bake = import_module("netlib.course.explorer").bake
-        return [nodes.raw("", bake(self.arguments[0]), format="html")]
-
-
-class Exercise(Computed):
-    """`{exercise} ring-01`: the question with its hints and explanation."""
-
-    required_arguments = 1
-
-    def compute(self) -> list[nodes.Node]:
-        html = import_module("netlib.course.exercises").exercise_html(self.arguments[0])
-        self.env.metadata[self.env.docname].setdefault("exercises", []).append(self.arguments[0])
-        return [nodes.raw("", html, format="html")]
-
-    @staticmethod
-    def mention(id: str) -> nodes.Node:
-        """The exercise's name; `link_exercises` makes it a link when some page holds the exercise."""
-        return nodes.literal("", id, classes=["nx-mention"])
-
-
-class Exercises(Computed):
-    """`{exercises} collectives`: the chapter's sheet, with stars and minutes and their sum."""
-
-    required_arguments = 1
-
-    def compute(self) -> list[nodes.Node]:
-        sheet = list(import_module("netlib.course.exercises").sheet(self.arguments[0]))
-        if not sheet:
-            raise ValueError(f"chapter {self.arguments[0]!r} has no exercises")
-        rows = {
-            f"sheet-{e.id}": [
-                [Exercise.mention(e.id)],
-                *([nodes.Text(t)] for t in (e.skill, stars(e.stars), minutes(*e.minutes))),
-            ]
-            for e in sheet
-        }
-        total = minutes(sum(e.minutes[0] for e in sheet), sum(e.minutes[1] for e in sheet))
-        rows["sheet-total"] = [[nodes.strong("", f"all {len(sheet)}")], [], [], [nodes.strong("", total)]]
-        return [table(("exercise", "skill", "level", "minutes"), rows, "nx-sheet")]
-
-
-def stars(count: int) -> str:
-    """Difficulty in a form that is also read aloud: ★★☆ (2 of 3)."""
-    return f"{'★' * count}{'☆' * (3 - count)} ({count} of 3)"
-
-
-def minutes(low: float, high: float) -> str:
-    """A range of minutes: `5-10`, or `5` when both ends agree."""
-    return f"{low:g}" if low == high else f"{low:g}–{high:g}"
-
-
-class RegistryTable(Computed):
-    """`{registry-table} nvlink`: the hardware facts of one kind (or `nodes`), one anchor each."""
-
-    required_arguments = 1
-
-    def compute(self) -> list[nodes.Node]:
-        kind = self.arguments[0]
-        if kind == "nodes":
-            heads: tuple[str, ...] = ("node", "GPUs", "NVLink, each", "NICs", "network, each", "source")
-            rows = {f"node-{node.id}": self.node(node) for node in hardware.nodes()}
-        else:
-            heads = ("fact", "value", "of one", "printed as", "source")
-            rows = {f"fact-{fact.id}": self.fact(fact) for fact in hardware.facts(kind)}
-        return [table(heads, rows, "nx-registry")]
-
-    def fact(self, fact: hardware.Fact) -> list[list[nodes.Node]]:
-        direction = "" if fact.direction == "not-applicable" else f", {fact.direction.replace('-', ' ')}"
-        texts = (fact.text.removesuffix(", one way"), fact.scope, fact.printed + direction)
-        unusual = [nodes.emphasis("", f"{standing(fact)}. ")] if standing(fact) else []
-        return [called(fact.name, fact.id), *([nodes.Text(text)] for text in texts), unusual + self.source(fact)]
-
-    def node(self, node: hardware.Node) -> list[list[nodes.Node]]:
-        texts = (str(node.gpus), prose.show(node.up, "GB/s"), str(node.nics), prose.show(node.out, "GB/s"))
-        unusual = [nodes.emphasis("", "announced. ")] if node.status == "announced" else []
-        return [called(node.name, node.id), *([nodes.Text(text)] for text in texts), unusual + self.source(node)]
-
-    def source(self, found: hardware.Fact | hardware.Node) -> list[nodes.Node]:
-        cited, _ = self.parse_inline(f"{{cite:t}}`{found.source}`")
-        return [*cited, nodes.Text("".join(f", {words}" for words in (found.locator, f"read {found.as_of}") if words))]
-
-
-def called(name: str, id: str) -> list[nodes.Node]:
-    """A name with the id that prose and code use."""
-    return [nodes.Text(f"{name} "), nodes.literal("", id)]
-
-
-def standing(fact: hardware.Fact) -> str:
-    """How a fact differs from a shipping product's data sheet that was read; empty when it does not."""
-    words = (fact.basis, fact.status, "unconfirmed" if fact.confidence != "primary" else "nominal")
-    return ", ".join(word for word in words if word not in ("nominal", "shipping"))
-
-
-def table(heads: Sequence[str], rows: Mapping[str, Sequence[Sequence[nodes.Node]]], style: str) -> nodes.table:
-    """A table whose rows carry anchors."""
-    group = nodes.tgroup("", *(nodes.colspec(colwidth=1) for _ in heads), cols=len(heads))
-    group += nodes.thead("", nodes.row("", *(nodes.entry("", nodes.paragraph("", head)) for head in heads)))
-    body = nodes.tbody()
-    for anchor, cells in rows.items():
-        body += nodes.row("", *(nodes.entry("", nodes.paragraph("", "", *cell)) for cell in cells), ids=[anchor])
-    group += body
-    return nodes.table("", group, classes=[style])
-
-
-class Takeaway(SphinxDirective):
-    """`{takeaway}`: what to keep, in three lines at most."""
-
-    has_content = True
-
-    def run(self) -> list[nodes.Node]:
-        lines = [line for line in self.content if line.strip()]
-        letters = sum(len(line) for line in lines)
-        if not lines or len(lines) > TAKEAWAY_LINES or letters > TAKEAWAY_LETTERS:
-            limit = f"1 to {TAKEAWAY_LINES} lines and {TAKEAWAY_LETTERS} letters"
-            log.warning(
-                "takeaway: %d lines, %d letters; it holds %s", len(lines), letters, limit, location=self.get_location()
-            )
-        box = nodes.admonition("", nodes.title("", "Take-away"), classes=["nx-takeaway"])
-        for line in lines:
-            box += self.parse_text_to_nodes(line)
-        return [box]
-
-
-class Generated(Computed):
-    """`{generated} netlib.fidelity.page`: the MyST Markdown that a function of netlib returns."""
-
-    required_arguments = 1
-
-    def compute(self) -> list[nodes.Node]:
-        module, _, function = self.arguments[0].rpartition(".")
-        if module.split(".")[0] != "netlib":
-            raise ValueError(f"{self.arguments[0]!r} is not a function of netlib")
-        return self.markdown(getattr(import_module(module), function)())
-
-
 def name_cache(app: Sphinx, config: Config) -> None:
     """Keep executed notebooks in a folder named after the sources they import: a change of netlib re-executes them."""
     config["nb_execution_cache_path"] = str(site.notebook_cache(Path(app.srcdir)))
@@ -214,9 +57,25 @@ def outdated(
     app: Sphinx, env: BuildEnvironment, added: set[str], changed: set[str], removed: set[str]
 ) -> Iterable[str]:
     """Every page is read again when netlib, the notebooks' data or the assets changed."""
-    now = site.fingerprint(Path(app.srcdir), site.PAGE_SOURCES)
-    before, env.netlib_fingerprint = getattr(env, "netlib_fingerprint", now), now  # type: ignore[attr-defined]
+    kept, now = (
+        vars(env),
+        site.fingerprint(Path(app.srcdir), site.PAGE_SOURCES),
+    )  # what env holds is stored between builds
+    before = kept.setdefault("netlib_fingerprint", now)
+    kept["netlib_fingerprint"] = now
     return [] if before == now else env.found_docs
+
+
+def unread_roles(app: Sphinx, doctree: nodes.document) -> None:
+    """Warn where a role was not read but printed, as happens when a table cell holds `|` without a backslash."""
+    for text in doctree.findall(nodes.Text):
+        found = _ROLE.search(text)
+        if found and not isinstance(text.parent, nodes.literal | nodes.literal_block | nodes.raw):
+            where = text.parent
+            while where.parent and not isinstance(where, nodes.table):
+                where = where.parent  # inside a table only the table itself knows its line
+            message = "%s is printed, not read; in a table write \\| for |"
+            log.warning(message, found[0], location=where if isinstance(where, nodes.table) else text.parent)
 
 
 def link_exercises(app: Sphinx, doctree: nodes.document, page: str) -> None:
@@ -233,7 +92,7 @@ def link_exercises(app: Sphinx, doctree: nodes.document, page: str) -> None:
 
 
 def known_name(app: Sphinx, env: BuildEnvironment, node: nodes.Element, shown: nodes.Node) -> nodes.Node | None:
-    """A Python reference such as {mod}`netlib.collectives` is printed as code when netlib has it, and is a warning otherwise."""
+    """Print a reference such as {mod}`netlib.collectives` as code when netlib has it; otherwise it stays a warning."""
     target = str(node.get("reftarget", ""))
     if node.get("refdomain") != "py" or not target.startswith("netlib."):
         return None
@@ -245,7 +104,7 @@ def known_name(app: Sphinx, env: BuildEnvironment, node: nodes.Element, shown: n
 
 
 def plain_citations(app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: object) -> None:
-    """Drop two roles of docutils' citation list that screen readers cannot make sense of (a list without list items)."""
+    """Drop two roles of docutils' citation list: to a screen reader it is a list without items."""
     if "citation-list" in context.get("body", ""):
         context["body"] = context["body"].replace(' role="list"', "").replace(' role="doc-biblioentry"', "")
 
@@ -255,21 +114,12 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.add_role("fact", Value(prose.fact, link=True))
     app.add_role("ratio", Value(prose.ratio))
     app.add_role("calc", Value(prose.calc))
-    for name, directive in DIRECTIVES.items():
+    for name, directive in directives.DIRECTIVES.items():
         app.add_directive(name, directive)
     app.connect("config-inited", name_cache, priority=900)
     app.connect("env-get-outdated", outdated)
+    app.connect("doctree-read", unread_roles)
     app.connect("doctree-resolved", link_exercises)
     app.connect("missing-reference", known_name)
     app.connect("html-page-context", plain_citations)
     return {"version": "1", "parallel_read_safe": False, "parallel_write_safe": True}
-
-
-DIRECTIVES: dict[str, type[SphinxDirective]] = {
-    "explorer": Explorer,
-    "exercise": Exercise,
-    "exercises": Exercises,
-    "registry-table": RegistryTable,
-    "takeaway": Takeaway,
-    "generated": Generated,
-}

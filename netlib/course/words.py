@@ -34,7 +34,8 @@ def rung(value: float, unit: str) -> tuple[float, str]:
     ladder = LADDERS.get(unit, ((1.0, unit),))
     if value == 0 or not math.isfinite(value):
         return next((r for r in ladder if r[0] == 1.0), ladder[0])
-    return [r for r in ladder if r[0] <= abs(value) * (1 + 1e-9)][-1] if abs(value) >= ladder[0][0] else ladder[0]
+    # 999.9 µs is said as 1.00 ms, 1023.9 MiB as 1.00 GiB
+    return [ladder[0], *(r for r in ladder if float(f"{abs(value) / r[0]:.2e}") >= 1)][-1]
 
 
 def nice(value: float, unit: str = "", short: bool = False) -> str:
@@ -49,9 +50,8 @@ def nice(value: float, unit: str = "", short: bool = False) -> str:
     if not math.isfinite(value):
         return NO_VALUE
     short = short or (unit not in LADDERS and value == round(value))  # a count has no decimals
-    # the factor settles ties upward, as the page's script does; 999.9 µs is 1.00 ms, not 1,000 µs
-    value *= 1 + 1e-12
-    factor, name = rung(float(f"{value:.2e}"), unit)
+    value *= 1 + 1e-12  # ties go up, as in the page's script
+    factor, name = rung(value, unit)
     scaled = value / factor
     if scaled and not 1e-3 <= abs(scaled) < 1e7:
         digits, exponent = f"{scaled:.2e}".split("e")

@@ -29,6 +29,11 @@ def recomputed(table: NcclTests, half: Half | None = None) -> tuple[Floats, Floa
 
     NaN where there is no time, and for busbw where the op or the rank count is not known. hypercube counts only the
     (n-1)/n of its size that travel, as nccl-tests does.
+
+    >>> from netlib.fieldwork import read_nccl_tests
+    >>> algbw, busbw = recomputed(read_nccl_tests("1048576  262144  float  sum  -1  52.94  19.81  34.66  0"))
+    >>> round(float(busbw[0]) / 1e9, 2)
+    34.66
     """
     half = half or table.out
     sent = np.where(half.time > 0, table.size, np.nan)
@@ -44,6 +49,10 @@ def disagreements(table: NcclTests) -> list[str]:
     """Where the printed bandwidths differ from the recomputed ones by more than rounding, and what would explain it.
 
     An empty list means that every cell agrees. Sentences, out-of-place and in-place together.
+
+    >>> from netlib.fieldwork import read_nccl_tests
+    >>> disagreements(read_nccl_tests("1048576  262144  float  sum  -1  52.94  19.81  34.66  0"))
+    []
     """
     found = []
     ratio, worst, wrong, cells = _algbw_ratios(table)

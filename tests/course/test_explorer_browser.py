@@ -8,6 +8,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import sync_playwright
 
 from netlib.course import page
 from netlib.course.explorer import find
@@ -16,7 +18,6 @@ from netlib.course.ink import INKS
 from netlib.course.twin import fill, tables
 from netlib.course.words import LADDERS, NO_VALUE, nice
 
-playwright = pytest.importorskip("playwright.sync_api")
 CHROMIUM = shutil.which("chromium")
 ARGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
         "--disable-component-update", "--disable-sync"]  # fmt: skip
@@ -32,7 +33,7 @@ PAGE = """<!doctype html><html lang="en" data-theme="{theme}"><head><meta charse
 @pytest.fixture(scope="module")
 def browser():
     assert CHROMIUM, "these tests need Debian's chromium: apt-get install chromium"
-    with playwright.sync_playwright() as p:
+    with sync_playwright() as p:
         browser = p.chromium.launch(executable_path=CHROMIUM, args=ARGS)
         yield browser
         browser.close()
@@ -213,7 +214,8 @@ def test_the_pointer_reads_a_link(tab):
 
 def test_script_and_python_say_numbers_alike(tab):
     rng = np.random.default_rng(7)
-    values = [*(10 ** rng.uniform(-11, 17, 400)).tolist(), 0, 1, 16, 1024, 2.125, 999.6, 9.995e-4, -3.2e-5, 1e-9, 1e7]
+    values = [*(10 ** rng.uniform(-11, 17, 400)).tolist(), 0, 1, 16, 1024, 2.125, 999.6, 9.995e-4, -3.2e-5, 1e-9, 1e7,
+              *(2.0 ** np.arange(-3, 44, 0.5)).tolist(), 2**30 * (1 - 1e-4), 1023]  # fmt: skip
     cases = [(v, unit) for v in values for unit in (*LADDERS, "", "GPUs")]
     said = tab.evaluate(
         "([cases, ladders, gap]) => cases.map(([v, unit]) => window.netlibWords(v, unit, ladders, gap))",
@@ -304,10 +306,9 @@ def test_a_browser_that_cannot_unpack_keeps_the_still_picture(browser, files):
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_no_accessibility_violation(browser, files, theme):
-    axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
     tab = opened(browser, files, theme)
     tab.locator("details").evaluate_all("all => all.forEach(d => { d.open = true; })")
-    found = axe.run(tab).response["violations"]
+    found = Axe().run(tab).response["violations"]
     ours = [(v["id"], v["nodes"][0]["html"][:120]) for v in found if v["id"] not in ("page-has-heading-one", "region")]
     assert ours == []
     tab.close()

@@ -1,5 +1,7 @@
 """Numbers in prose: printed from netlib, never from anything else."""
 
+import re
+
 import pytest
 
 from netlib import hardware
@@ -50,9 +52,8 @@ def test_expressions(text, printed):
     ],
 )
 def test_what_prose_may_not_say(text, says):
-    with pytest.raises(ValueError, match=".") as raised:
+    with pytest.raises(ValueError, match=re.escape(says)) as raised:
         prose.calc(text)
-    assert says in str(raised.value)
     assert "\n" not in str(raised.value)
 
 
@@ -60,7 +61,7 @@ def test_every_fact_tells_where_it_comes_from():
     for found in hardware.facts():
         printed, origin = prose.fact(found.id)
         assert printed == found.text
-        assert found.printed in origin and found.source in origin and str(found.as_of) in origin
+        assert {word for word in (found.printed, found.source, str(found.as_of)) if word not in origin} == set()
         assert ("secondary" in origin) == (found.confidence != "primary")
 
 
@@ -72,7 +73,7 @@ def test_a_ratio_takes_both_one_way():
 
 @pytest.mark.parametrize("pair", ["nvlink4", "nvlink4/nothing", "nvlink4/bf16-h100"])
 def test_a_ratio_that_makes_no_sense_is_refused(pair):
-    with pytest.raises(ValueError, match="."):
+    with pytest.raises(ValueError, match=r"pair|fact|bandwidth"):
         prose.ratio(pair)
 
 

@@ -44,14 +44,14 @@ def domain_size(
     balance = inside_outside_balance(nvlink, nic)
     share = np.maximum(here_in, here_out) / (here_in + here_out)
     return Figure(
-        x=Axis("GPUs in one NVLink domain", "", "log"),
+        x=Axis("domain size (GPUs)", "", "log"),
         y=Axis("time", "s", "log"),
         elements=(
             Line("NIC half", g, across, "nic"),
             Line("NVLink half", g, inside, "nvlink"),
             Line("both", g, inside + across, "hierarchy"),
             Rule(balance, "equal at {at} GPUs"),
-            Rule(domain, "chosen: {at} GPUs", ink="measured"),
+            Rule(domain, "chosen", ink="measured"),
         ),
         numbers={
             "balance": Number(balance, "GPUs", "domain with equal halves, many domains"),
@@ -68,7 +68,8 @@ def domain_size(
 
 def _reading(s: Mapping[str, Any]) -> str:
     ms = {name: f"{s[name] * 1e3:,.0f} ms" for name in ("both", "inside", "across")}
-    said = f"In domains of {s['domain']:.0f} the sum takes {ms['both']}: {ms['inside']} on NVLink and {ms['across']} on NICs"
+    said = f"In domains of {s['domain']:.0f} the sum takes {ms['both']}: {ms['inside']} on NVLink"
+    said += f" and {ms['across']} on NICs"
     said += f", {s['gain']:.3g} times as fast as in domains of 8" if s["domain"] != 8 else ""
     return f"{said}; the halves are equal at {s['balance']:.3g} GPUs."
 

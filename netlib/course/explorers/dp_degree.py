@@ -52,9 +52,9 @@ def dp_degree(
         x=Axis("data-parallel degree", "", "log"),
         y=Axis("bytes a step", "B", "log"),
         elements=(
-            Line("summed over all GPUs", d, MODEL * d, "bound"),
-            Line("sent by each NIC", d, dp_bytes(MODEL * d / GPUS, d), "nic"),
-            Line("shard held by a GPU", d, MODEL * d / GPUS, "compute"),
+            Line("summed", d, MODEL * d, "bound"),
+            Line("per NIC", d, dp_bytes(MODEL * d / GPUS, d), "nic"),
+            Line("held by a GPU", d, MODEL * d / GPUS, "compute"),
             Points("the claim", [CLAIM / MODEL], [CLAIM], "failure"),
             Rule(dp, "chosen: {at} replicas", ink="measured"),
         ),

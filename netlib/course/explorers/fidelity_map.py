@@ -12,15 +12,12 @@ from netlib.fidelity import Judged, judge, published_rows
 from netlib.fidelity.setup import read_setup
 from netlib.units import GiB, KiB
 
-GROUPS = {  # what the knob says -> how `judge` names the group
-    "all": "",
-    "one domain, small": "busbw: one domain, < 1 MiB",
-    "one domain, 1 MiB on": "busbw: one domain, 1 MiB - 256 MiB",
-    "one domain, 256 MiB on": "busbw: one domain, >= 256 MiB",
-    "across, small": "busbw: across domains, < 16 MiB",
-    "across, 16 MiB on": "busbw: across domains, 16 MiB - 1 GiB",
-    "across, 1 GiB on": "busbw: across domains, >= 1 GiB",
-    "expert parallel, point to point": "other",
+PLACES = ("all", "one domain", "across domains")
+SIZES = {  # what the knob says -> how `judge` ends a group's name, in one domain or across
+    "all": ("",),
+    "small": ("< 1 MiB", "< 16 MiB"),
+    "medium": ("1 MiB - 256 MiB", "16 MiB - 1 GiB"),
+    "large": (">= 256 MiB", ">= 1 GiB"),
 }
 NO_SIZE = 64 * GiB  # where a row without a message size ("peak", latency of one kernel) is drawn
 LOW, HIGH = 0.3, 20.0
@@ -38,33 +35,36 @@ def _judged() -> tuple[tuple[Judged, float], ...]:
     return tuple(sorted(found, key=lambda pair: (pair[1], pair[0].id)))
 
 
-def _in(row: Judged, group: str) -> bool:
-    return GROUPS[group] in ("", row.group) or (GROUPS[group] == "other" and row.group not in GROUPS.values())
+def _in(row: Judged, place: str, size: str) -> bool:
+    return (place == "all" or place in row.group) and row.group.endswith(SIZES[size])
 
 
 @explorer(
     "fidelity-map",
     title="Where the models hit and miss",
     caption="Model over published value, for every row that no constant was fitted to. A hit lies within its group's "
-    "tolerance; a cross is a miss and stays one. Rows without a message size stand at the right edge.",
+    "tolerance; a cross is a miss and stays one. Small ends at 1 MiB in one NVLink domain and at 16 MiB across, "
+    "large starts at 256 MiB and 1 GiB. Rows without a message size stand at the right edge.",
     alt="A scatter over message size on log axes around a horizontal line at one: most circles hug the line, the "
     "crosses lie above and below it, and two lines mark the tolerance when a single group is shown.",
 )
-def fidelity_map(group: Annotated[Array, Knob(*GROUPS, label="rows")]) -> Figure:
+def fidelity_map(
+    place: Annotated[Array, Knob(*PLACES, label="ranks in")],
+    messages: Annotated[Array, Knob(*SIZES)],
+) -> Figure:
     """Ratios beyond the frame stand at its edge."""
     judged = _judged()
     size = np.array([at for _, at in judged])
     ratio = np.array([1 + row.rel_error for row, _ in judged if row.rel_error is not None])
     hit = np.array([bool(row.ok) for row, _ in judged])
     notes = tuple(row.id for row, _ in judged)
-    shown = each(lambda g: [_in(row, g) for row, _ in judged], group) > 0
+    shown = each(lambda p, m: [_in(row, p, m) for row, _ in judged], place, messages) > 0
     off = np.where(shown, np.abs(ratio - 1), -np.inf)
     worst = off.argmax(axis=-1)[..., None]
     tolerance = each(
-        lambda g: (
-            next(row.tolerance for row, _ in judged if _in(row, g)) if g.startswith(("one", "across")) else np.nan
-        ),
-        group,
+        lambda p, m: np.nan if "all" in (p, m) else next(r.tolerance for r, _ in judged if _in(r, p, m)),
+        place,
+        messages,
     )
     drawn = np.clip(ratio, LOW * 1.05, HIGH / 1.05)
     middle = np.nanmedian(np.where(shown, np.abs(ratio - 1), np.nan), axis=-1)[..., None]
@@ -72,6 +72,7 @@ def fidelity_map(group: Annotated[Array, Knob(*GROUPS, label="rows")]) -> Figure
         x=Axis("message size", "iB", "log", limits=(KiB / 2, 2 * NO_SIZE)),
         y=Axis("model / published", "", "log", limits=(LOW, HIGH)),
         elements=(
+            Rule(1.0, "as published", along="y", ink="measured"),
             Rule(1 + tolerance, "+ tolerance", along="y"),
             Rule(1 - tolerance, "- tolerance", along="y"),
             Points("hits", size, np.where(shown & hit, drawn, np.nan), "measured", notes),
@@ -79,24 +80,26 @@ def fidelity_map(group: Annotated[Array, Knob(*GROUPS, label="rows")]) -> Figure
         ),
         numbers={
             "rows": Number(shown.sum(axis=-1)[..., None], "rows", "scored rows"),
-            "hits": Number((shown & hit).sum(axis=-1)[..., None], "rows", "hits"),
+            "hit": Number((shown & hit).sum(axis=-1)[..., None], "rows", "hits"),
             "median": Number(middle, "%", "median error"),
             "worst": Number(np.take_along_axis(ratio * np.ones_like(off), worst, -1), "times", "worst ratio"),
             "tolerance": Number(tolerance, "%", "tolerance"),
         },
         reading=_reading,
         failure=lambda s: (
-            f"{s['rows'] - s['hits']:.0f} of {s['rows']:.0f} rows are missed: the model lacks something that these "
+            f"{s['rows'] - s['hit']:.0f} of {s['rows']:.0f} rows are missed: the model lacks something that these "
             "systems do."
-            if s["hits"] < s["rows"]
+            if s["hit"] < s["rows"]
             else ""
         ),
     )
 
 
 def _reading(s: Mapping[str, Any]) -> str:
-    row = max((row for row, _ in _judged() if _in(row, s["group"])), key=lambda row: abs(row.rel_error or 0))
+    row = max(
+        (row for row, _ in _judged() if _in(row, s["place"], s["messages"])), key=lambda row: abs(row.rel_error or 0)
+    )
     return (
-        f"{s['hits']:.0f} of {s['rows']:.0f} rows hit, median error {s['median']:.1%}; the worst is {row.id}, where "
+        f"{s['hit']:.0f} of {s['rows']:.0f} rows hit, median error {s['median']:.1%}; the worst is {row.id}, where "
         f"the model gives {row.model:.3g} and {row.published:.3g} {row.unit} was published ({s['worst']:.3g} times)."
     )

@@ -27,7 +27,6 @@ TABLES = {
 MODELS = ("alpha and beta", "with a sqrt(size) term", "fidelity model")
 LEAST = MiB  # below it NCCL changes protocol, which no two constants follow
 CURVE = np.geomspace(KiB, 16 * GiB, 73)
-ROOM = 24  # places for points: tables are of different lengths
 
 
 @cache
@@ -39,6 +38,11 @@ def _table(name: str) -> tuple[Setup, Array, Array]:
     order = np.argsort(size)
     time = time_at_busbw(size, [float(row["value"]) * 1e9 for row in rows], setup.ranks)
     return setup, size[order], time[order]
+
+
+def _longest() -> int:
+    """Points of the longest table: shorter ones are padded with gaps."""
+    return max(_table(name)[1].size for name in TABLES)
 
 
 @cache
@@ -59,7 +63,7 @@ def _state(table: str, model: str) -> Array:
             return fit.alpha + fit.root * np.sqrt(s) + factor * s / fit.bandwidth
 
         curve, modelled = cost(CURVE), cost(size)
-    pad = np.full((3, ROOM - size.size), np.nan)
+    pad = np.full((3, _longest() - size.size), np.nan)
     points = np.concatenate([[size, busbw(size, time, n), modelled / time - 1], pad], axis=1)
     return np.concatenate([busbw(CURVE, curve, n), points.ravel(), [alpha, rate]])
 
@@ -79,8 +83,8 @@ def log_over_model(
 ) -> Figure:
     """Points, curve, and errors; median and worst over the messages of 1 MiB and more."""
     got = each(lambda t, m: _state(t, m), table, model)
-    k = CURVE.size
-    size, rate, error = (got[..., k + i * ROOM : k + (i + 1) * ROOM] for i in range(3))
+    k, most = CURVE.size, _longest()
+    size, rate, error = (got[..., k + i * most : k + (i + 1) * most] for i in range(3))
     fair = np.where(size >= LEAST, np.abs(error), np.nan)
     worst = np.nanargmax(fair, axis=-1)[..., None]
     small = np.where(size < LEAST, np.abs(error), np.nan)

@@ -82,19 +82,19 @@ def ring_bytes(
         elements=(
             Line("doubling", n, lines["doubling"], "compute"),
             Line("double tree", n, lines["tree"], "tree"),
-            Line("ring, the least without a switch", n, lines["ring"], "ring"),
+            Line("ring", n, lines["ring"], "ring"),
             Line("adding switch", n, lines["switch"], "in-network"),
             Rule(ranks, "{at} ranks", ink="measured"),
         ),
         numbers={
             "buffers": Number(here["ring"], "× the buffer", "ring"),
-            "ring": Number(here["ring"] * size, "B", "ring, bytes sent by each rank"),
-            "doubling": Number(here["doubling"] * size, "B", "doubling, bytes sent by the busiest rank"),
+            "each": Number(here["ring"] * size, "B", "ring, bytes sent by each rank"),
+            "busiest": Number(here["doubling"] * size, "B", "doubling, bytes sent by the busiest rank"),
             "switch": Number(here["switch"] * size, "B", "adding switch, bytes sent by each rank"),
             "extra": Number(extra, "s", "doubling's extra time on a 400 Gb/s NIC"),
         },
-        reading="A ring {collective} of {size} on {ranks} sends {ring} from each rank, {buffers}; doubling sends "
-        "{doubling} from its busiest rank, an adding switch asks each for {switch}.",
+        reading="A ring {collective} of {size} on {ranks} sends {each} from each rank, {buffers}; doubling sends "
+        "{busiest} from its busiest rank, an adding switch asks each for {switch}.",
         failure=lambda s: (
             f"Doubling would keep the busiest rank's 400 Gb/s NIC {s['extra']:.3g} s longer than the ring: "
             "whole buffers every round do not suit messages of this size."

@@ -7,8 +7,9 @@ import numpy as np
 from netlib.collectives import crossover_size, depth, double_tree_allreduce_time, ring_allreduce_time
 from netlib.course.explorer import Knob, explorer
 from netlib.course.figure import Array, Axis, Figure, Line, Number, Rule
+from netlib.hardware import bandwidth
 from netlib.links import Link
-from netlib.units import GiB, KiB, MiB, gbps
+from netlib.units import GiB, KiB, MiB
 
 BUCKET = 25 * MiB  # a data-parallel trainer's usual gradient bucket
 
@@ -16,9 +17,9 @@ BUCKET = 25 * MiB  # a data-parallel trainer's usual gradient bucket
 @explorer(
     "ring-or-tree",
     title="Ring or tree?",
-    caption="All-reduce over one 400 Gb/s NIC per GPU. Left of the crossing steps cost more than bytes and the double "
-    "tree wins; right of it the ring, which sends fewest bytes, wins by a little. More nodes or slower steps push the "
-    "crossing to the right.",
+    caption="All-reduce in one flat ring or tree over every GPU, each with its own NDR port. Left of the crossing "
+    "steps cost more than bytes and the double tree wins; right of it the ring, which sends fewest bytes, wins by a "
+    "little. More nodes or slower steps push the crossing to the right.",
     alt="Two curves of time against message size on log axes. Both start flat, the ring far above the tree, and run "
     "into the same rising line; a vertical mark stands where they cross.",
 )
@@ -29,7 +30,7 @@ def ring_or_tree(
     """Ring and double tree over flat ranks, with the lower bound of both latency and bytes."""
     size = np.geomspace(KiB, 16 * GiB, 97)
     n = 8 * nodes
-    nic = Link(alpha, gbps(400))
+    nic = Link(alpha, bandwidth("ndr-400"))
     ring = ring_allreduce_time(size, n, nic)
     bound = depth(n) * alpha + 2 * (n - 1) / n * size * nic.beta
     crossing = crossover_size(

@@ -51,13 +51,13 @@ def sharding_bytes(
         x=Axis("what is sharded", categories=STAGES),
         y=Axis("sent per rank and step", "B"),
         elements=(
-            Bars("gradients reduced", half * np.ones(4), "compute"),
-            Bars("sums or weights gathered", half * np.ones(4), "nic", stacked=True),
-            Bars("weights gathered again", sent - 2 * half, "lost", stacked=True),
+            Bars("reduced", half * np.ones(4), "compute"),
+            Bars("gathered", half * np.ones(4), "nic", stacked=True),
+            Bars("gathered again", sent - 2 * half, "lost", stacked=True),
         ),
         below=Panel(
             Axis("kept per rank", "B", "log"),
-            (Bars("weights, gradients, Adam", kept, "model"), Rule(MEMORY, "one GPU: {at}", along="y")),
+            (Bars("kept", kept, "model"), Rule(MEMORY, "one GPU: {at}", along="y")),
             height=0.8,
         ),
         numbers={
