@@ -35,7 +35,7 @@ def live(own: Explorer) -> Any:
     """A box of widgets: one control per knob, reset, the picture, its reading, and its numbers as a table."""
     import ipywidgets as w  # type: ignore[import-untyped]
 
-    wide = {"description_width": "11em"}
+    wide = {"description_width": "13em"}
 
     class Live(w.VBox):  # type: ignore[misc]
         """The box; `.knobs` are the controls by name, `.image` the picture, `.said` the sentences."""
@@ -53,7 +53,7 @@ def live(own: Explorer) -> Any:
                     value=knob.index(knob.default),
                     description=knob.label or name,
                     style=wide,
-                    layout=w.Layout(width="34em", max_width="100%"),
+                    layout=w.Layout(width="46em", max_width="100%"),
                 )
                 control.observe(self._changed, "value")
                 self.knobs[name] = control

@@ -25,10 +25,9 @@ EXERCISE = exercise(
     stars=3,
     minutes=(8, 15),
     place=71,
-    ask="64 ranks, alpha = 5 us per step, 50 GB/s one way, adding is free. A binomial tree reduces the whole buffer "
-    "up 6 levels and broadcasts it "
-    "down 6 levels, unpipelined. A ring makes 2(N-1) steps with chunks of S/N. From which buffer size on is the ring "
-    "faster? In MB.",
+    ask="64 ranks, alpha = 5 us per step, 50 GB/s one way, adding is free. A binomial tree reduces the "
+    "whole buffer up 6 levels and broadcasts it down 6 levels, unpipelined. A ring makes 2(N-1) steps "
+    "with chunks of S/N. From which buffer size on is the ring faster? In MB.",
     answer=crossing,
     unit="MB",
     rtol=0.01,
@@ -45,10 +44,9 @@ EXERCISE = exercise(
     },
     right=("2.84 MB", "2841 kB", "2.71 MiB", 2.841),
     explain=lambda: (
-        f"(126 - 12) alpha B / (12 - 2 x 63/64) = {show(crossing(), 'MB')}. Below it the tree's few steps win, above "
-        "it the "
-        "ring's few bytes. Pipelining changes the picture: a double tree whose pieces follow one another sends 2 S, "
-        "hardly "
-        "more than the ring, in steps that grow with log N, so its crossing lies far higher."
+        f"(126 - 12) alpha B / (12 - 2 x 63/64) = {show(crossing(), 'MB')}. Below it the tree's few steps "
+        "win, above it the ring's few bytes. Pipelining changes the picture: a double tree whose pieces "
+        "follow one another sends 2 S, hardly more than the ring, in steps that grow with log N, so its "
+        "crossing lies far higher."
     ),
 )
