@@ -132,7 +132,7 @@ def facts(kind: str | None = None) -> tuple[Fact, ...]:
     ['ethernet-100', 'ethernet-200', 'ethernet-400', 'ethernet-800']
     """
     if kind is not None and kind not in KINDS:
-        raise ValueError(f"kind = {kind!r} is not one of {', '.join(KINDS)}")
+        raise ValueError(f"kind = {str(kind)[:40]!r} is not one of {', '.join(KINDS)}")
     return tuple(f for f in _facts().values() if kind in (None, f.kind))
 
 
@@ -175,7 +175,9 @@ def ratio(pair: str, as_printed: bool = False) -> float:
     """
     names = [part.strip() for part in str(pair).split("/")]
     if len(names) != 2:
-        raise ValueError(f"pair = {pair!r} must be two fact ids with one slash, for example 'nvlink4/ndr-400'")
+        raise ValueError(
+            f"pair = {str(pair)[:80]!r} must be two fact ids with one slash, for example 'nvlink4/ndr-400'"
+        )
     first, second = fact(names[0]), fact(names[1])
     if first.dimension != second.dimension:
         raise ValueError(
@@ -192,9 +194,9 @@ def ratio(pair: str, as_printed: bool = False) -> float:
 
 
 def _pick(table: dict[str, Item], id: str, what: str) -> Item:
-    if id in table:
+    if isinstance(id, str) and id in table:
         return table[id]
-    close = difflib.get_close_matches(str(id), table, n=3, cutoff=0.5)
+    close = difflib.get_close_matches(str(id)[:40].strip().lower(), table, n=3, cutoff=0.5)
     hint = f"did you mean {', '.join(close)}?" if close else f"see netlib.hardware.{what}s()"
     raise ValueError(f"{what} {str(id)[:40]!r} is not in the registry; {hint}")
 

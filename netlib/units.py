@@ -123,7 +123,10 @@ def parse(text: str) -> Quantity:
     if unit not in _UNITS:
         raise ValueError(f"unit {unit[:20]!r} is not known; write for example s, ms, us, B, GB, GiB, GB/s or Gb/s")
     factor, dimension = _UNITS[unit]
-    return Quantity(float(match.group().replace(",", "").replace("_", "")) * factor, dimension, unit)
+    value = float(match.group().replace(",", "").replace("_", "")) * factor
+    if math.isinf(value):
+        raise ValueError(f"text = {cleaned[:40]!r} is beyond 1e308; check its exponent")
+    return Quantity(value, dimension, unit)
 
 
 def show(value: float, unit: str = "", digits: int = 3) -> str:
@@ -132,9 +135,14 @@ def show(value: float, unit: str = "", digits: int = 3) -> str:
     >>> show(2.797266, "s"), show(0.0874, "ms"), show(50e9, "GB/s"), show(1024)
     ('2.80 s', '87.4 ms', '50.0 GB/s', '1,024')
     """
-    if unit not in _UNITS:
+    if not isinstance(unit, str) or unit not in _UNITS:
         raise ValueError(f"unit = {unit!r} is not known; write for example s, ms, us, B, GB, GiB, GB/s or Gb/s")
-    scaled = value / _UNITS[unit][0]
+    if digits not in range(1, 16):
+        raise ValueError(f"digits = {digits!r} must be a whole number from 1 to 15, all that a float holds")
+    try:
+        scaled = float(value / _UNITS[unit][0])
+    except (TypeError, OverflowError):
+        raise ValueError(f"value = {str(value)[:40]!r} is not one number; show an array entry by entry") from None
     if scaled == 0 or not math.isfinite(scaled):
         printed = f"{scaled:g}"
     else:

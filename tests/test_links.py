@@ -61,5 +61,31 @@ def test_links_broadcast_and_half_size_halves():
     half = link.half_size()
     assert link.time(half) == pytest.approx(2 * np.asarray(link.alpha))
     assert float(bytes_in_flight(450e9, 1e-6)) == 450e3
-    with pytest.raises(ValueError, match="is not a number"):
-        floats("size", object())
+    lists = Link([1e-6, 2e-6], [50e9, 50e9])  # a list means an array: doubled, not repeated
+    assert (2 * lists.alpha == [2e-6, 4e-6]).all()
+
+
+@pytest.mark.parametrize(
+    ("bad", "said"),
+    [
+        (lambda: floats("size", object()), "size = .* is not a number"),
+        (lambda: floats("size", "8"), "size = '8' is not a number .* parse"),
+        (lambda: floats("size", np.array([1 + 2j])), "is not a number"),
+        (lambda: floats("size", 10**400), "is not a number"),
+        (lambda: floats("size", [1.0, np.inf]), "size = inf must be finite"),
+        (lambda: Link(0, np.inf), "bandwidth = inf must be finite"),
+        (lambda: Link([1, 2], [1, 2, 3]), r"alpha has shape \(2,\), bandwidth has shape \(3,\)"),
+        (lambda: Link(1e-6, 1e-300).time(1e300), "link, size give a number beyond 1e308 in time"),
+        (lambda: bytes_in_flight([1, 2], [1, 2, 3]), r"bandwidth has shape \(2,\), round_trip has shape \(3,\)"),
+        (lambda: fit_alpha_beta([1, 2, 3], [1, 2, 4], steps=[1, 2]), r"steps has shape \(2,\)"),
+    ],
+)
+def test_bad_input_gets_one_sentence_and_no_warning(bad, said):
+    with pytest.raises(ValueError, match=said) as error:
+        bad()
+    assert "\n" not in str(error.value)
+
+
+def test_an_argument_too_many_stays_pythons_own_error():
+    with pytest.raises(TypeError, match="positional argument"):
+        bytes_in_flight(1, 2, 3)

@@ -44,6 +44,7 @@ def test_gib_is_not_gb():
         ("fast", "does not start with a number"),
         ("", "does not start with a number"),
         ("3,2 ms", "not known"),
+        ("1e999 s", "is beyond 1e308"),
     ],
 )
 def test_refusals_name_the_fix(text, said):
@@ -51,9 +52,21 @@ def test_refusals_name_the_fix(text, said):
         parse(text)
 
 
-def test_show_refuses_unknown_units():
-    with pytest.raises(ValueError, match="unit = 'furlong'"):
-        show(1.0, "furlong")
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ((1.0, "furlong"), "unit = 'furlong' is not known"),
+        ((1.0, ["s"]), "is not known"),
+        (([1.0, 2.0], "s"), r"value = '\[1.0, 2.0\]' is not one number"),
+        ((None, "s"), "value = 'None' is not one number"),
+        ((10**400, "s"), "is not one number"),
+        ((1.0, "s", 0), "digits = 0 must be"),
+        ((1.0, "s", 2.5), "digits = 2.5 must be"),
+    ],
+)
+def test_show_refuses_in_one_sentence(given, said):
+    with pytest.raises(ValueError, match=said):
+        show(*given)
 
 
 @given(value=st.floats(1e-3, 1e15), unit=st.sampled_from([u for u in units._UNITS if u != "%"]))

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from netlib.collectives.cost import ranks
-from netlib.links import Floats, floats
+from netlib.links import Floats, floats, formula
 
 Op = Literal[
     "all_reduce",
@@ -29,6 +29,7 @@ Op = Literal[
 OPS: tuple[Op, ...] = get_args(Op)
 
 
+@formula
 def busbw_factor(n: ArrayLike, op: str) -> Floats:
     """busbw / algbw: 2(n-1)/n for all_reduce; (n-1)/n for all_gather, reduce_scatter, alltoall, gather and scatter,
     whose `size` is n blocks; 1 for broadcast, reduce, sendrecv and hypercube.
@@ -37,13 +38,14 @@ def busbw_factor(n: ArrayLike, op: str) -> Floats:
     (1.75, 0.875, 1.0)
     """
     n = ranks(n)
-    if op not in OPS:
+    if not isinstance(op, str) or op not in OPS:
         raise ValueError(f"op = {op!r} is not an nccl-tests operation; use one of {', '.join(OPS)}")
     if op == "all_reduce":
         return 2 * (n - 1) / n
     return np.ones_like(n) if op in ("broadcast", "reduce", "sendrecv", "hypercube") else (n - 1) / n
 
 
+@formula
 def algbw(size: ArrayLike, time: ArrayLike) -> Floats:
     """Bytes of the caller's buffer per second: size / time.
 
@@ -53,6 +55,7 @@ def algbw(size: ArrayLike, time: ArrayLike) -> Floats:
     return floats("size", size) / floats("time", time, above=True)
 
 
+@formula
 def busbw(size: ArrayLike, time: ArrayLike, n: ArrayLike, op: str = "all_reduce") -> Floats:
     """algbw x busbw_factor: what a ring's busiest link would carry.
 
@@ -62,6 +65,7 @@ def busbw(size: ArrayLike, time: ArrayLike, n: ArrayLike, op: str = "all_reduce"
     return algbw(size, time) * busbw_factor(n, op)
 
 
+@formula
 def time_at_busbw(size: ArrayLike, busbw: ArrayLike, n: ArrayLike, op: str = "all_reduce") -> Floats:
     """The time behind a printed busbw: size x factor / busbw.
 

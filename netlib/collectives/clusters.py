@@ -9,9 +9,10 @@ from numpy.typing import ArrayLike
 
 from netlib.collectives.cost import ranks, ring_allreduce_time
 from netlib.collectives.primitives import ring_reduce_scatter_time
-from netlib.links import Floats, Link, Number, floats
+from netlib.links import Floats, Link, Number, floats, formula
 
 
+@formula
 def hierarchical_allreduce_time(
     size: ArrayLike, g: ArrayLike, nodes: ArrayLike, up: Link, out: Link, *, segments: float | None = 1
 ) -> Floats:
@@ -48,6 +49,7 @@ def hierarchical_allreduce_time(
     return np.asarray(np.min(np.broadcast_arrays(*(pipelined(k) for k in candidates)), axis=0))
 
 
+@formula
 def multirail_ring_allreduce_time(
     size: ArrayLike, g: ArrayLike, nodes: ArrayLike, up: Link, out: Link, *, nics: ArrayLike | None = None
 ) -> Floats:
@@ -80,6 +82,7 @@ def multirail_ring_allreduce_time(
     return latency + 2 * (n - 1) / n * size * byte_time
 
 
+@formula
 def nvls_allreduce_time(size: ArrayLike, n: ArrayLike, link: Link) -> Floats:
     """The switch adds (NVLink SHARP): each rank reduces and broadcasts its own 1/n of the buffer through the switch.
 
@@ -93,6 +96,7 @@ def nvls_allreduce_time(size: ArrayLike, n: ArrayLike, link: Link) -> Floats:
     return np.where(n > 1, 2 * link.alpha + (1 + 1 / n) * size * link.beta, 0.0)
 
 
+@formula
 def sharp_allreduce_time(size: ArrayLike, levels: ArrayLike, link: Link) -> Floats:
     """A tree of adding switches, `levels` high (SHARP): up once, down once, 2 levels alpha + size beta.
 
@@ -102,6 +106,7 @@ def sharp_allreduce_time(size: ArrayLike, levels: ArrayLike, link: Link) -> Floa
     return 2 * ranks(levels, "levels") * link.alpha + floats("size", size) * link.beta
 
 
+@formula
 def inside_outside_balance(up: Link, out: Link, nodes: ArrayLike = np.inf) -> Floats:
     """The domain size g at which both halves of the serial hierarchy cost the same, latency apart.
 
@@ -110,10 +115,11 @@ def inside_outside_balance(up: Link, out: Link, nodes: ArrayLike = np.inf) -> Fl
     >>> round(float(inside_outside_balance(Link(0, 900e9), Link(0, 100e9))), 6)
     10.0
     """
-    nodes = floats("nodes", nodes, 1)
+    nodes = floats("nodes", nodes, 1, limit=True)
     return 1 + out.beta / up.beta * (1 - 1 / nodes)
 
 
+@formula
 def serial_stages(size: ArrayLike, g: ArrayLike, nodes: ArrayLike, up: Link, out: Link) -> tuple[Floats, Floats]:
     """The serial hierarchy's two shares: seconds on NVLink (reduce-scatter and all-gather), seconds on the NICs.
 
@@ -121,5 +127,5 @@ def serial_stages(size: ArrayLike, g: ArrayLike, nodes: ArrayLike, up: Link, out
     >>> round(float(inside), 6), round(float(across), 6)
     (0.272222, 0.347266)
     """
-    g = ranks(g, "g")
-    return 2 * ring_reduce_scatter_time(size, g, up), ring_allreduce_time(floats("size", size) / g, nodes, out)
+    size, g, nodes = floats("size", size), ranks(g, "g"), ranks(nodes, "nodes")
+    return 2 * ring_reduce_scatter_time(size, g, up), ring_allreduce_time(size / g, nodes, out)

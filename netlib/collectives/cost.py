@@ -9,7 +9,7 @@ Sanders, Speck and Traff (2009) for the two trees; where n is no power of two, c
 import numpy as np
 from numpy.typing import ArrayLike
 
-from netlib.links import Floats, Link, Number, floats
+from netlib.links import Floats, Link, Number, floats, formula
 
 
 def ranks(n: ArrayLike, name: str = "n") -> Floats:
@@ -18,7 +18,7 @@ def ranks(n: ArrayLike, name: str = "n") -> Floats:
     >>> float(ranks(8))
     8.0
     """
-    array = floats(name, n, 1)
+    array = floats(name, n, 1, limit=True)  # infinity is refused below, as no whole number
     broken = ~np.isfinite(array) | (array != np.floor(array))
     if broken.any():
         raise ValueError(f"{name} = {array[broken].flat[0]:g} must be a whole number of ranks")
@@ -35,26 +35,29 @@ def depth(n: ArrayLike) -> Floats:
     return np.asarray(exponent - (mantissa == 0.5), dtype=np.float64)
 
 
+@formula
 def ring_allreduce_time(size: ArrayLike, n: ArrayLike, link: Link, gamma: Number = 0.0) -> Floats:
     """Ring: 2(n-1) alpha + 2(n-1)/n size beta + (n-1)/n size gamma. The least bytes, the most steps.
 
     >>> round(float(ring_allreduce_time(140e9, 8, Link(0, 900e9))), 6)
     0.272222
     """
-    size, n = floats("size", size), ranks(n)
+    size, n, gamma = floats("size", size), ranks(n), floats("gamma", gamma)
     return 2 * (n - 1) * link.alpha + size * (n - 1) / n * (2 * link.beta + gamma)
 
 
+@formula
 def tree_allreduce_time(size: ArrayLike, n: ArrayLike, link: Link, gamma: Number = 0.0) -> Floats:
     """Binomial tree, whole buffers up and down: 2h (alpha + size beta) + h size gamma, h = ceil(log2 n).
 
     >>> round(float(tree_allreduce_time(0, 1024, Link(1e-6, 50e9))), 6)
     2e-05
     """
-    size, h = floats("size", size), depth(n)
+    size, h, gamma = floats("size", size), depth(n), floats("gamma", gamma)
     return h * (2 * link.time(size) + size * gamma)
 
 
+@formula
 def double_tree_allreduce_time(size: ArrayLike, n: ArrayLike, link: Link, segments: ArrayLike | None = None) -> Floats:
     """Double binary tree: each tree reduces and then broadcasts half of the buffer, cut into `segments` pieces.
 
@@ -79,6 +82,7 @@ def double_tree_allreduce_time(size: ArrayLike, n: ArrayLike, link: Link, segmen
     return np.where(h == 0, 0.0, time)
 
 
+@formula
 def recursive_doubling_allreduce_time(size: ArrayLike, n: ArrayLike, link: Link, gamma: Number = 0.0) -> Floats:
     """Recursive doubling: log2 n rounds of whole buffers, lg n (alpha + size beta + size gamma).
 
@@ -88,11 +92,12 @@ def recursive_doubling_allreduce_time(size: ArrayLike, n: ArrayLike, link: Link,
     >>> round(float(recursive_doubling_allreduce_time(0, 8, Link(1e-6, 50e9))), 6)
     3e-06
     """
-    size = floats("size", size)
+    size, gamma = floats("size", size), floats("gamma", gamma)
     rounds, extra = _power_of_two(n)
     return (rounds + 2 * extra) * link.time(size) + (rounds + extra) * size * gamma
 
 
+@formula
 def halving_doubling_allreduce_time(size: ArrayLike, n: ArrayLike, link: Link, gamma: Number = 0.0) -> Floats:
     """Recursive halving, then doubling (Rabenseifner): 2 lg n alpha + 2(n-1)/n size beta + (n-1)/n size gamma.
 
@@ -102,7 +107,7 @@ def halving_doubling_allreduce_time(size: ArrayLike, n: ArrayLike, link: Link, g
     >>> round(float(halving_doubling_allreduce_time(1e9, 8, Link(0, 50e9))), 6)
     0.035
     """
-    size = floats("size", size)
+    size, gamma = floats("size", size), floats("gamma", gamma)
     rounds, extra = _power_of_two(n)
     share = 1 - np.exp2(-rounds)  # (p-1)/p
     return 2 * (rounds + extra) * link.alpha + 2 * (share + extra) * size * link.beta + (share + extra) * size * gamma

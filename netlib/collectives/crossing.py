@@ -8,7 +8,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from netlib.links import Floats
+from netlib.links import Floats, floats
 
 Cost = Callable[[Floats], Floats]
 
@@ -27,7 +27,7 @@ def crossover_size(small: Cost, large: Cost, low: float = 1.0, high: float = 1e1
     def ahead(size: Floats) -> NDArray[np.bool_]:
         return np.asarray(large(size) <= small(size))
 
-    lower, upper = np.log(low), np.log(high)
+    lower, upper = np.log(floats("low", low, above=True)), np.log(floats("high", high, low, above=True))
     never = ~ahead(np.asarray(high)) | ahead(np.asarray(low))
     left, right = np.full(never.shape, lower), np.full(never.shape, upper)
     for _ in range(60):  # halves the bracket beyond double precision

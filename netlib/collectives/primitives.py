@@ -8,19 +8,21 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from netlib.collectives.cost import depth, ranks
-from netlib.links import Floats, Link, Number, floats
+from netlib.links import Floats, Link, Number, floats, formula
 
 
+@formula
 def ring_reduce_scatter_time(size: ArrayLike, n: ArrayLike, link: Link, gamma: Number = 0.0) -> Floats:
     """Ring: (n-1) alpha + (n-1)/n size (beta + gamma). Half of a ring all-reduce.
 
     >>> round(float(ring_reduce_scatter_time(8e9, 8, Link(0, 50e9))), 6)
     0.14
     """
-    size, n = floats("size", size), ranks(n)
+    size, n, gamma = floats("size", size), ranks(n), floats("gamma", gamma)
     return (n - 1) * link.alpha + (n - 1) / n * size * (link.beta + gamma)
 
 
+@formula
 def ring_all_gather_time(size: ArrayLike, n: ArrayLike, link: Link) -> Floats:
     """Ring: (n-1) alpha + (n-1)/n size beta. The other half.
 
@@ -30,6 +32,7 @@ def ring_all_gather_time(size: ArrayLike, n: ArrayLike, link: Link) -> Floats:
     return ring_reduce_scatter_time(size, n, link)
 
 
+@formula
 def bruck_all_gather_time(size: ArrayLike, n: ArrayLike, link: Link) -> Floats:
     """Bruck: ceil(lg n) alpha + (n-1)/n size beta. Doubling blocks, any n.
 
@@ -40,6 +43,7 @@ def bruck_all_gather_time(size: ArrayLike, n: ArrayLike, link: Link) -> Floats:
     return depth(n) * link.alpha + (n - 1) / n * size * link.beta
 
 
+@formula
 def binomial_broadcast_time(size: ArrayLike, n: ArrayLike, link: Link) -> Floats:
     """Binomial tree: ceil(lg n) (alpha + size beta). Good while size is small.
 
@@ -49,15 +53,17 @@ def binomial_broadcast_time(size: ArrayLike, n: ArrayLike, link: Link) -> Floats
     return depth(n) * link.time(size)
 
 
+@formula
 def binomial_reduce_time(size: ArrayLike, n: ArrayLike, link: Link, gamma: Number = 0.0) -> Floats:
     """Binomial tree: ceil(lg n) (alpha + size beta + size gamma). The broadcast run backwards, adding.
 
     >>> round(float(binomial_reduce_time(1e9, 8, Link(0, 50e9))), 6)
     0.06
     """
-    return depth(n) * (link.time(size) + floats("size", size) * gamma)
+    return depth(n) * (link.time(size) + floats("size", size) * floats("gamma", gamma))
 
 
+@formula
 def scatter_gather_broadcast_time(size: ArrayLike, n: ArrayLike, link: Link) -> Floats:
     """Scatter down a binomial tree, then ring all-gather (van de Geijn), n a power of two:
     (lg n + n - 1) alpha + 2(n-1)/n size beta.
@@ -69,6 +75,7 @@ def scatter_gather_broadcast_time(size: ArrayLike, n: ArrayLike, link: Link) -> 
     return (depth(n) + n - 1) * link.alpha + 2 * (n - 1) / n * size * link.beta
 
 
+@formula
 def pipelined_broadcast_time(size: ArrayLike, n: ArrayLike, link: Link, segments: ArrayLike | None = None) -> Floats:
     """A chain of n ranks and k segments: (n-2+k)(alpha + size beta / k). `segments=None` takes the best real
     k = sqrt((n-2) size beta / alpha): (n-2) alpha + size beta + 2 sqrt((n-2) alpha size beta).
@@ -89,6 +96,7 @@ def pipelined_broadcast_time(size: ArrayLike, n: ArrayLike, link: Link, segments
     return np.where(n == 1, 0.0, time)
 
 
+@formula
 def pairwise_all_to_all_time(size: ArrayLike, n: ArrayLike, link: Link) -> Floats:
     """n-1 exchanges of one block: (n-1) alpha + (n-1)/n size beta.
 
@@ -98,6 +106,7 @@ def pairwise_all_to_all_time(size: ArrayLike, n: ArrayLike, link: Link) -> Float
     return ring_reduce_scatter_time(size, n, link)
 
 
+@formula
 def bruck_all_to_all_time(size: ArrayLike, n: ArrayLike, link: Link) -> Floats:
     """Bruck: in round j every block whose distance has bit j set moves on; ceil(lg n) alpha + size beta x (set bits)/n,
     the bits being those of 0 ... n-1. For powers of two that is lg n (alpha + size beta / 2).
@@ -112,7 +121,7 @@ def bruck_all_to_all_time(size: ArrayLike, n: ArrayLike, link: Link) -> Floats:
 def _set_bits_below(n: Floats) -> Floats:
     """Set bits of all numbers 0 ... n-1: bit j is set in whole blocks of 2^j and in part of the last."""
     total = np.zeros_like(n)
-    for j in range(int(depth(np.max(n)))):
+    for j in range(int(depth(np.max(n, initial=1)))):
         half = 2.0**j
         total += np.floor(n / (2 * half)) * half + np.maximum(0, n % (2 * half) - half)
     return total

@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from netlib.collectives.cost import ranks
-from netlib.links import Floats, floats
+from netlib.links import Floats, floats, formula
 
 
+@formula
 def dp_bytes(model: ArrayLike, dp: ArrayLike) -> Floats:
     """Plain data parallelism all-reduces the gradients: 2(dp-1)/dp x model.
 
@@ -22,6 +23,7 @@ def dp_bytes(model: ArrayLike, dp: ArrayLike) -> Floats:
     return 2 * (dp - 1) / dp * floats("model", model)
 
 
+@formula
 def zero_bytes(model: ArrayLike, dp: ArrayLike, stage: int) -> Floats:
     """ZeRO. Stages 1 and 2 reduce-scatter gradients and all-gather weights: 2(dp-1)/dp x model, as much as all-reduce.
     Stage 3 (FSDP) shards the weights too and gathers them once forward, once backward: 3(dp-1)/dp x model.
@@ -29,11 +31,12 @@ def zero_bytes(model: ArrayLike, dp: ArrayLike, stage: int) -> Floats:
     >>> float(zero_bytes(140e9, 8, stage=3))
     367500000000.0
     """
-    if stage not in (0, 1, 2, 3):
+    if np.ndim(stage) or stage not in (0, 1, 2, 3):
         raise ValueError(f"stage = {stage!r} must be 0 (no sharding), 1, 2 or 3")
     return dp_bytes(model, dp) * (1.5 if stage == 3 else 1.0)
 
 
+@formula
 def tp_bytes(
     layers: ArrayLike,
     tokens: ArrayLike,
@@ -48,10 +51,16 @@ def tp_bytes(
     >>> round(float(tp_bytes(80, 8192, 8192, 2, 8)) / 1e9, 1)
     75.2
     """
-    payload = floats("layers", layers) * allreduces * floats("tokens", tokens) * floats("hidden", hidden)
-    return dp_bytes(payload * floats("width", width), tp)
+    payload = (
+        floats("layers", layers)
+        * floats("allreduces", allreduces)
+        * floats("tokens", tokens)
+        * floats("hidden", hidden)
+    )
+    return dp_bytes(payload * floats("width", width), ranks(tp, "tp"))
 
 
+@formula
 def pp_bytes(tokens: ArrayLike, hidden: ArrayLike, width: ArrayLike) -> Floats:
     """Pipeline parallelism sends one boundary's activations forward and as many gradients back: 2 tokens hidden width.
 
@@ -61,6 +70,7 @@ def pp_bytes(tokens: ArrayLike, hidden: ArrayLike, width: ArrayLike) -> Floats:
     return 2 * floats("tokens", tokens) * floats("hidden", hidden) * floats("width", width)
 
 
+@formula
 def moe_bytes(
     tokens: ArrayLike, top_k: ArrayLike, hidden: ArrayLike, width: ArrayLike, node_limit: ArrayLike = np.inf
 ) -> Floats:
@@ -72,10 +82,11 @@ def moe_bytes(
     >>> float(moe_bytes(4096, 8, 7168, 1)) / 1e6, float(moe_bytes(4096, 8, 7168, 1, node_limit=4)) / 1e6
     (234.881024, 117.440512)
     """
-    copies = np.minimum(floats("top_k", top_k), floats("node_limit", node_limit, 1))
+    copies = np.minimum(floats("top_k", top_k), floats("node_limit", node_limit, 1, limit=True))
     return floats("tokens", tokens) * copies * floats("hidden", hidden) * floats("width", width)
 
 
+@formula
 def outside_share(ep: ArrayLike, g: ArrayLike) -> Floats:
     """Share of a uniform all-to-all over `ep` ranks that leaves a scale-up domain of `g`: (ep - g) / ep.
 
@@ -86,6 +97,7 @@ def outside_share(ep: ArrayLike, g: ArrayLike) -> Floats:
     return np.maximum(0.0, (ep - g) / ep)
 
 
+@formula
 def shard_bytes(model: ArrayLike, tp: ArrayLike, pp: ArrayLike = 1) -> Floats:
     """The part of the model that one rank holds and reduces: model / (tp pp).
 
@@ -95,6 +107,7 @@ def shard_bytes(model: ArrayLike, tp: ArrayLike, pp: ArrayLike = 1) -> Floats:
     return floats("model", model) / (ranks(tp, "tp") * ranks(pp, "pp"))
 
 
+@formula
 def summed_bytes(model: ArrayLike, n: ArrayLike, tp: ArrayLike, pp: ArrayLike = 1) -> Floats:
     """All ranks' gradient buffers added up: model x dp, with dp = n / (tp pp). A number that no wire carries.
 
@@ -104,6 +117,7 @@ def summed_bytes(model: ArrayLike, n: ArrayLike, tp: ArrayLike, pp: ArrayLike = 
     return floats("model", model) * ranks(n) / (ranks(tp, "tp") * ranks(pp, "pp"))
 
 
+@formula
 def bucket_size(share: ArrayLike, alpha: ArrayLike, bandwidth: ArrayLike, g: ArrayLike, nodes: ArrayLike) -> Floats:
     """The gradient bucket whose rail rings spend `share` of their time on latency.
 

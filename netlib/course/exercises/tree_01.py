@@ -35,10 +35,9 @@ EXERCISE = exercise(
     stars=3,
     minutes=(8, 15),
     place=71,
-    ask="64 ranks, alpha = 5 us per step, 50 GB/s one way, adding is free. A binomial tree reduces the whole buffer "
-    "up 6 levels and broadcasts it "
-    "down 6 levels, unpipelined. A ring makes 2(N-1) steps with chunks of S/N. From which buffer size on is the ring "
-    "faster? In MB.",
+    ask="64 ranks, alpha = 5 us per step, 50 GB/s one way, adding is free. A binomial tree reduces the "
+    "whole buffer up 6 levels and broadcasts it down 6 levels, unpipelined. A ring makes 2(N-1) steps "
+    "with chunks of S/N. From which buffer size on is the ring faster? In MB.",
     answer=crossing,
     unit="MB",
     rtol=0.01,
@@ -55,10 +54,9 @@ EXERCISE = exercise(
     },
     right=("2.84 MB", "2841 kB", "2.71 MiB", 2.841),
     explain=lambda: (
-        f"(126 - 12) alpha B / (12 - 2 x 63/64) = {show(crossing(), 'MB')}. Below it the tree's few steps win, above "
-        "it the "
-        "ring's few bytes. Pipelining changes the picture: a double tree whose pieces follow one another sends 2 S, "
-        "hardly "
-        f"more than the ring, in fewer steps, so its crossing lies higher, at {show(pipelined_crossing(), 'MB')} here."
+        f"(126 - 12) alpha B / (12 - 2 x 63/64) = {show(crossing(), 'MB')}. Below it the tree's few steps "
+        "win, above it the ring's few bytes. Pipelining changes the picture: a double tree whose pieces "
+        "follow one another sends 2 S, hardly more than the ring, in fewer steps, so its "
+        f"crossing lies higher, at {show(pipelined_crossing(), 'MB')} here."
     ),
 )
