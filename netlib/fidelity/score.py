@@ -58,7 +58,7 @@ def _judge(row: Row) -> Judged:
     metric = row.get("metric") or ""
     published = _value(row)
     if metric in INPUT_METRICS:
-        return Judged("inputs", name, "input", None, published, unit, None, None, None, "the registry holds this value")
+        return Judged("inputs", name, "input", None, published, unit, None, None, None, "a rate that models start from")
     try:
         prediction = predict(row, constants())
         regime = _regime(row, metric)

@@ -42,7 +42,7 @@ EXERCISE = exercise(
     right=({"ddp": 280, "fsdp": 420, "ratio": 1.5}, ("279.7 GB", "419.6e9 B", "1.5x"), ("260.5 GiB", "0.42 TB", 1.5)),
     explain=lambda: (
         f"DDP {show(DDP, 'GB', 4)}, FSDP {show(FSDP, 'GB', 4)}: {show(FSDP / DDP, digits=2)} times as much. "
-        "Sharding saves memory and pays with traffic; it hides well, because each layer's gather can run "
-        "while another layer computes. Source: Rajbhandari et al. 2020, section on communication."
+        "Sharding the weights too saves memory and pays with traffic; it hides well, because each layer's "
+        "gather can run while another layer computes. Source: Rajbhandari et al. 2020, section on communication."
     ),
 )
