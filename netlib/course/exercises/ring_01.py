@@ -53,8 +53,8 @@ EXERCISE = exercise(
     explain=lambda: (
         "Each rank sends N-1 chunks of S/N bytes to reduce-scatter and as many to all-gather: 2(N-1)/N S, "
         f"so {sent(8):.4g} S on 8 ranks and {sent(1024):.4g} S on 1,024. As long as ranks do the adding, "
-        f"no algorithm lets its busiest rank send less (Patarasuk and Yuan 2009). From 8 to 1,024 ranks the bytes grow by "
-        f"{sent(1024) / sent(8) - 1:.0%}, "
+        "no algorithm lets its busiest rank send less (Patarasuk and Yuan 2009). From 8 to 1,024 ranks the bytes "
+        f"grow by {sent(1024) / sent(8) - 1:.0%}, "
         f"the number of steps, 2(N-1), by a factor of {1023 / 7:.0f}. That is why a large ring dies of "
         "latency and not of bandwidth."
     ),
