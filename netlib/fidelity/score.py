@@ -19,10 +19,10 @@ from netlib.units import GiB, MiB, parse
 TOLERANCE = {
     ("busbw", "one domain, >= 256 MiB"): 0.10,
     ("busbw", "one domain, 1 MiB - 256 MiB"): 0.30,
-    ("busbw", "one domain, < 1 MiB"): 0.50,
+    ("busbw", "one domain, < 1 MiB"): 0.35,
     ("busbw", "across domains, >= 1 GiB"): 0.15,
     ("busbw", "across domains, 16 MiB - 1 GiB"): 0.35,
-    ("busbw", "across domains, < 16 MiB"): 0.60,
+    ("busbw", "across domains, < 16 MiB"): 0.50,
     ("unidir_bw", "one domain"): 0.15,
     ("latency", "one domain"): 0.20,
     ("latency", "across domains"): 0.15,
