@@ -10,12 +10,12 @@ from functools import cache
 
 import numpy as np
 
+from netlib.arguments import Floats
 from netlib.collectives import time_at_busbw
 from netlib.fidelity import models
 from netlib.fidelity.models import Constants
 from netlib.fidelity.rows import Row, published_rows
 from netlib.fidelity.setup import Setup, read_setup
-from netlib.links import Floats
 
 LAUNCH_ROWS = {
     "Ampere": ("AZA100-001", "AZA100-010", "AZA100-014", "AZA100-018"),

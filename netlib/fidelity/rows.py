@@ -29,12 +29,26 @@ def read_rows(path: Path) -> list[Row]:
     """Rows of another table with these columns. Raises ValueError in one sentence if it is no such table."""
     try:
         text = path.read_text(encoding="utf-8-sig")
-        reader = csv.DictReader(io.StringIO(text, newline=""))
-        rows: list[Row] = [{key: value or "" for key, value in row.items() if key} for row in reader]
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise ValueError(f"{path} cannot be read as a CSV table: {error}") from None
-    missing = [column for column in ("id", "metric", "value", "unit") if column not in (reader.fieldnames or ())]
+        head, *lines = csv.reader(io.StringIO(text, newline=""), strict=True)  # an open quote would swallow rows
+    except UnicodeDecodeError:
+        raise ValueError(f"{path} is not text in UTF-8; save the table as CSV UTF-8") from None
+    except OSError as error:
+        raise ValueError(f"{path} cannot be read ({error.strerror}); name a CSV file") from None
+    except csv.Error as error:
+        raise ValueError(f"{path} is no CSV table ({error}); close every quote") from None
+    except ValueError:  # no first line
+        head, lines = [], []
+    missing = [column for column in ("id", "metric", "value", "unit") if column not in head]
     if missing:
         columns = "column" if len(missing) == 1 else "columns"
-        raise ValueError(f"{path} lacks the {columns} {', '.join(missing)}; name them in its first line")
-    return rows
+        raise ValueError(
+            f"{path} lacks the {columns} {', '.join(missing)}; name them in its first line, separated by commas"
+        )
+    for column in head:
+        if column and head.count(column) > 1:
+            raise ValueError(f"{path} names the column {column!r} more than once; keep one of them")
+    for number, line in enumerate(lines, 1):
+        if any(line[len(head) :]):
+            raise ValueError(f"{path} has a row with more cells than columns (row {number}); quote a cell with commas")
+    padded = ([*line, *[""] * len(head)] for line in lines if line)
+    return [dict(zip(head, line, strict=False)) for line in padded]

@@ -62,12 +62,9 @@ def _judge(row: Row) -> Judged:
     try:
         prediction = predict(row, constants())
         regime = _regime(row, metric)
-        factor = parse(f"1 {prediction.unit}").value / parse(f"1 {unit}").value
-    except Unanswerable as reason:
+        factor = _factor(prediction.unit, unit, metric)
+    except ValueError as reason:
         return Judged("not answerable", name, "not answerable", None, published, unit, None, None, None, str(reason))
-    except ValueError:  # a unit that nobody can read
-        note = f"unit {unit[:20]!r} cannot be compared with {metric[:30]!r}"
-        return Judged("not answerable", name, "not answerable", None, published, unit, None, None, None, note)
     model = prediction.value * factor
     group = f"{'busbw' if metric == 'algbw' else metric}: {regime}"
     if name in FITTED:
@@ -75,7 +72,7 @@ def _judge(row: Row) -> Judged:
             group, name, "fitted", model, published, unit, None, None, None, "chose a constant; " + prediction.note
         )
     tolerance = TOLERANCE["busbw" if metric == "algbw" else metric, regime]
-    if not published:
+    if published is None or published <= 0:
         return Judged(
             group, name, "predicted", model, published, unit, None, tolerance, None, "no published number to compare"
         )
@@ -83,6 +80,17 @@ def _judge(row: Row) -> Judged:
     return Judged(
         group, name, "predicted", model, published, unit, error, tolerance, abs(error) <= tolerance, prediction.note
     )
+
+
+def _factor(ours: str, theirs: str, metric: str) -> float:
+    """What turns a value in our unit into theirs; Unanswerable if theirs is no unit or measures something else."""
+    try:
+        own, other = parse(f"1 {ours}"), parse(f"1 {theirs}")
+    except ValueError:  # a unit that nobody can read
+        other = None
+    if other is None or own.dimension != other.dimension:
+        raise Unanswerable(f"unit {theirs[:20]!r} cannot be compared with {metric[:30]!r}")
+    return own.value / other.value
 
 
 def _regime(row: Row, metric: str) -> str:
@@ -120,19 +128,19 @@ class Group:
 
 def summary(judged: Sequence[Judged]) -> list[Group]:
     """One entry for each group that has scored rows."""
-    groups: dict[tuple[str, float], dict[str, float]] = {}
+    groups: dict[tuple[str, float], list[tuple[float, str]]] = {}
     for row in judged:
         if row.rel_error is not None and row.tolerance is not None:
-            groups.setdefault((row.group, row.tolerance), {})[row.id] = row.rel_error
+            groups.setdefault((row.group, row.tolerance), []).append((row.rel_error, row.id))
     return [
         Group(
             group=name,
             rows=len(errors),
-            hits=sum(abs(error) <= tolerance for error in errors.values()),
+            hits=sum(abs(error) <= tolerance for error, _ in errors),
             tolerance=tolerance,
-            median=median(abs(error) for error in errors.values()),
-            worst=max(errors, key=lambda row: abs(errors[row])),
-            worst_error=max(errors.values(), key=abs),
+            median=median(abs(error) for error, _ in errors),
+            worst=max(errors, key=lambda row: abs(row[0]))[1],
+            worst_error=max(errors, key=lambda row: abs(row[0]))[0],
         )
         for (name, tolerance), errors in sorted(groups.items())
     ]

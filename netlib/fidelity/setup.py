@@ -1,5 +1,6 @@
 """A published row's set-up: what was measured, on what. Reads the set-up columns only, never value, note or source."""
 
+import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -9,6 +10,7 @@ from netlib.units import gbps
 
 COLLECTIVES = {"ring collectives": "all_reduce"}
 _KNOWN = re.compile("auto|ring|tree|nvls|sharp|p2p|copy|rdma|v2", re.IGNORECASE)
+_BLANK = ("", "-", "n/a", "not stated")
 PEAK = 1e15  # bytes: a "peak" row is the limit of large messages
 
 
@@ -98,24 +100,31 @@ def _size(row: Mapping[str, str]) -> float:
     if text in ("peak", "large"):
         return PEAK
     size = _number(row, "message_bytes")
-    if not size:
-        raise Unanswerable(f"message size {text or 'not stated'!r} is no number of bytes")
+    if size is None:
+        raise Unanswerable("the message size is not stated")
     return size
 
 
 def _number(row: Mapping[str, str], column: str) -> float | None:
+    """The number in a column, None where it is blank; a number that is none is a reason, not a blank."""
     text = (row.get(column) or "").replace(",", "").strip()
+    if text.lower() in _BLANK or (text == "0" and column.startswith("nic")):  # no NIC is as good as none stated
+        return None
     try:
         number = float(text)
     except ValueError:
-        return None
-    return number if 0 < number < 1e18 else None
+        number = math.nan
+    if not 0 < number < 1e18:
+        raise Unanswerable(f"{column} {text[:30]!r} is no number above 0")
+    return number
 
 
 def _whole(row: Mapping[str, str], column: str) -> int | None:
     """A count; ">2" nodes is taken as twice the bound, since rings and trees of more than two nodes have one limit."""
     text = (row.get(column) or "").strip()
-    if text.startswith(">") and text[1:].strip().isdigit():
-        return 2 * int(text[1:])
+    if text.startswith(">"):
+        return 2 * (_whole({column: text[1:]}, column) or 1)
     number = _number(row, column)
-    return int(number) if number and number == int(number) else None
+    if number is not None and number != int(number):
+        raise Unanswerable(f"{column} {text[:30]!r} is no whole number")
+    return None if number is None else int(number)

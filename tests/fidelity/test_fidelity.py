@@ -11,6 +11,7 @@ from netlib.__main__ import main
 from netlib.fidelity import cite, judge, page, published_rows, summary
 from netlib.fidelity.calibration import FITTED, calibrate, constants
 from netlib.fidelity.misses import EXPLAINED
+from netlib.fidelity.rows import read_rows
 from netlib.fidelity.score import TOLERANCE
 
 ROWS = published_rows()
@@ -123,6 +124,40 @@ def test_empty_and_partial_rows_are_not_answerable():
     assert judge([{**row, "value": "fast"}])[0].ok is None
 
 
+@pytest.mark.parametrize(
+    ("column", "cell", "said"),
+    [
+        ("ranks", "2.5", "ranks '2.5' is no whole number"),
+        ("ranks", "-8", "ranks '-8' is no number above 0"),
+        ("ranks", "many", "ranks 'many' is no number above 0"),
+        ("nodes", ">²", "nodes '²' is no number above 0"),
+        ("nic_gbps", "nan", "nic_gbps 'nan' is no number above 0"),
+        ("gpus_per_node", "0", "gpus_per_node '0' is no number above 0"),
+        ("message_bytes", "1 GiB", "message_bytes '1 GiB' is no number above 0"),
+        ("unit", "us", "unit 'us' cannot be compared with 'busbw'"),
+        ("unit", "GB", "unit 'GB' cannot be compared with 'busbw'"),
+        ("unit", "", "unit '' cannot be compared with 'busbw'"),
+    ],
+)
+def test_a_cell_that_cannot_be_meant_is_the_reason_and_never_passed_over(column, cell, said):
+    row = next(r for r in ROWS if r["id"] == "H200c-002")
+    assert judge([row])[0].status == "predicted"
+    (judged,) = judge([{**row, column: cell}])
+    assert (judged.status, judged.note, judged.model) == ("not answerable", said, None)
+
+
+def test_blank_cells_are_blank_and_no_published_number_is_no_miss():
+    row = next(r for r in ROWS if r["id"] == "H200c-002")
+    assert judge([{**row, "nic_gbps": "n/a", "nics_per_node": "0"}])[0].model == judge([row])[0].model
+    assert judge([{**row, "value": "-5"}])[0].ok is None
+
+
+def test_rows_of_one_name_or_of_none_all_count():
+    row = next(r for r in ROWS if r["id"] == "H200c-002")
+    (group,) = summary(judge([row, row, {**row, "value": "1"}]))
+    assert (group.rows, group.hits) == (3, 2)
+
+
 def test_larger_messages_never_have_less_busbw():
     row = next(r for r in ROWS if r["id"] == "NVT-001") | {"algorithm": "auto"}
     for nodes in (1, 2, 4, 64):
@@ -157,7 +192,15 @@ def test_command_line(tmp_path, capsys):
 
 @pytest.mark.parametrize(
     ("content", "said"),
-    [(b"a,b\n1,2\n", "lacks the columns id, metric, value, unit"), (b"\xff\xfe\x00", "cannot be read"), (b"", "lacks")],
+    [
+        (b"a,b\n1,2\n", "lacks the columns id, metric, value, unit"),
+        (b"id;metric;value;unit\n", "separated by commas"),
+        (b"\xff\xfe\x00", "is not text in UTF-8"),
+        (b"", "lacks"),
+        (b'id,metric,value,unit\n"x,busbw,1,GB/s\ny,busbw,1,GB/s\n', "close every quote"),
+        (b"id,metric,value,unit\nx,busbw,1,024,GB/s\n", "more cells than columns (row 1)"),
+        (b"id,metric,value,unit,unit\n", "names the column 'unit' more than once"),
+    ],
 )
 def test_other_files_are_refused_in_one_sentence(tmp_path, capsys, content, said):
     path = tmp_path / "rows.csv"
@@ -166,6 +209,21 @@ def test_other_files_are_refused_in_one_sentence(tmp_path, capsys, content, said
     error = capsys.readouterr().err
     assert said in error
     assert error.count("\n") == 1
+
+
+def test_what_is_no_file_is_refused_in_one_sentence(tmp_path, capsys):
+    for path in (tmp_path, tmp_path / "none.csv"):
+        assert main(["fidelity", "--rows", str(path)]) == 1
+        assert capsys.readouterr().err.rstrip().endswith("name a CSV file")
+
+
+def test_excel_marks_and_short_rows_are_read(tmp_path):
+    path = tmp_path / "rows.csv"
+    path.write_bytes("\ufeffid,metric,value,unit\r\nx,busbw,1\r\n\r\ny,busbw,1,GB/s,,\r\n".encode())
+    assert [dict(row) for row in read_rows(path)] == [
+        {"id": "x", "metric": "busbw", "value": "1", "unit": ""},
+        {"id": "y", "metric": "busbw", "value": "1", "unit": "GB/s"},
+    ]
 
 
 def test_tolerances_are_per_regime_only():

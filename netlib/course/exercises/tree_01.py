@@ -1,3 +1,4 @@
+from netlib.arguments import Floats
 from netlib.collectives import (
     binomial_reduce_time,
     crossover_size,
@@ -6,7 +7,7 @@ from netlib.collectives import (
     tree_allreduce_time,
 )
 from netlib.course.exercises import exercise
-from netlib.links import Floats, Link
+from netlib.links import Link
 from netlib.units import MB, show
 
 N, LINK = 64, Link(5e-6, 50e9)
