@@ -111,8 +111,13 @@ def main(words: Sequence[str] | None = None) -> int:
     # A request to end must unwind like Ctrl-C does, or a build in progress would outlive us.
     before = signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
-        return COMMANDS[asked.command].run(asked)
-    except (ValueError, RuntimeError) as error:
+        code = COMMANDS[asked.command].run(asked)
+        sys.stdout.flush()  # a full disk should be known here, not at exit
+        return code
+    except BrokenPipeError:  # the reader of our output has seen enough, as `head` has
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 141
+    except (ValueError, RuntimeError, OSError) as error:
         # What a person can put right is said in one sentence; anything else is a bug and keeps its traceback.
         print(f"netlib {asked.command}: {error}", file=sys.stderr)
         return 1

@@ -2,6 +2,8 @@
 
 import importlib
 import signal
+import subprocess
+import sys
 
 import pytest
 
@@ -50,7 +52,7 @@ def test_book_says_where_it_is(monkeypatch: pytest.MonkeyPatch, capsys: pytest.C
     assert capsys.readouterr().out == "The book: pages, rebuilt True\n"
 
 
-@pytest.mark.parametrize("error", [ValueError, RuntimeError])
+@pytest.mark.parametrize("error", [ValueError, RuntimeError, OSError])
 def test_a_failure_is_one_sentence(
     error: type[Exception], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -86,3 +88,13 @@ def test_a_request_to_end_unwinds_like_ctrl_c(
     assert unwound == ["the build"]
     assert capsys.readouterr().out == "\nStopped.\n"
     assert signal.getsignal(signal.SIGTERM) is before
+
+
+@pytest.mark.parametrize(("end", "code", "said"), [("| head -c 1", 141, ""), ("> /dev/full", 1, "No space left")])
+def test_an_output_that_takes_no_more_is_no_traceback(end: str, code: int, said: str) -> None:
+    script = f"{sys.executable} -m netlib fidelity --json {end}; exit ${{PIPESTATUS[0]}}"
+    done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=False)
+    assert done.returncode == code
+    assert said in done.stderr
+    assert "Traceback" not in done.stderr
+    assert "Exception ignored" not in done.stderr

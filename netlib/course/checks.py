@@ -10,6 +10,8 @@ Each returns a `Reply` that prints one calm text. None of them raises, whatever 
 
 from collections.abc import Mapping
 from dataclasses import replace
+from operator import index
+from typing import SupportsIndex
 
 from netlib.course import journal
 from netlib.course.answers import Reading, parts_of, read, said, spell
@@ -97,8 +99,9 @@ def hint(id: str, level: int | None = None) -> Reply:
     if level is None:
         opened = [int(value) for value in seen if isinstance(value, str) and value in {"1", "2", "3"}]
         level = min(3, max(opened, default=0) + 1)
-    if isinstance(level, bool) or level not in (1, 2, 3):
+    if isinstance(level, bool) or not isinstance(level, SupportsIndex) or index(level) not in (1, 2, 3):
         return Reply(exercise.id, UNREADABLE, "There are three hints: level is 1, 2 or 3.")
+    level = index(level)
     note = "" if str(level) in seen else journal.keep(exercise.id, "hint", str(level))
     return Reply(exercise.id, "hint", f"Hint {level} of 3: {exercise.hints[level - 1]} {note}".rstrip())
 

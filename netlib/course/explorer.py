@@ -34,6 +34,8 @@ import itertools
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from math import isclose
+from numbers import Integral, Real
 from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
 import numpy as np
@@ -83,15 +85,12 @@ class Knob:
 
     def index(self, value: float | str) -> int:
         """The place of a value on the grid; numbers match within 1e-9."""
-        for i, own in enumerate(self.values):
-            same = (
-                own == value
-                if isinstance(own, str) or isinstance(value, str)
-                else bool(np.isclose(own, value, 1e-9, 0))
-            )
-            if same:
+        inexact = isinstance(value, Real) and not isinstance(value, Integral)
+        for i, own in enumerate(self.values if isinstance(value, str | Real) else ()):
+            if own == value or (inexact and isinstance(own, Real) and isclose(own, float(value), rel_tol=1e-9)):
                 return i
-        raise ValueError(f"{value!r} is not on the knob's grid; choose one of {', '.join(map(str, self.values))}")
+        choices = ", ".join(map(str, self.values))
+        raise ValueError(f"{repr(value)[:40]} is not on the knob's grid; choose one of {choices}")
 
 
 @dataclass(frozen=True)

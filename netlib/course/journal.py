@@ -4,6 +4,7 @@ The file `.netlib-answers.jsonl` lies beside the notebook (git ignores it), so t
 a teacher can ask for it. Builds and tests write none: NETLIB_BOOK=1 or NETLIB_JOURNAL=off keeps the journal in memory.
 """
 
+import errno
 import json
 import os
 from collections.abc import Mapping
@@ -100,7 +101,9 @@ def _append(path: Path, line: str) -> None:
         if size:
             os.lseek(descriptor, size - 1, os.SEEK_SET)
             start = "" if os.read(descriptor, 1) == b"\n" else "\n"
-        os.write(descriptor, f"{start}{line}\n".encode(errors="replace"))
+        data = f"{start}{line}\n".encode(errors="replace")
+        if os.write(descriptor, data) < len(data):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
     finally:
         os.close(descriptor)
 

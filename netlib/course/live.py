@@ -28,7 +28,7 @@ class Baked:
 
 def explore(own: Explorer) -> Any:
     """The live explorer, or with NETLIB_BOOK=1 in the environment its page figure."""
-    return Baked(own) if os.environ.get("NETLIB_BOOK") == "1" else live(own)
+    return live(own) if os.environ.get("NETLIB_BOOK", "") in {"", "0"} else Baked(own)
 
 
 def live(own: Explorer) -> Any:

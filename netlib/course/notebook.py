@@ -15,21 +15,39 @@ PIXELS = ("image/png", "image/svg+xml", "application/vnd.jupyter.widget-view+jso
 
 
 def execute(path: Path) -> str:
-    """The notebook, run from top to bottom in its own folder, as canonical text. Raises the first cell error."""
+    """The notebook, run from top to bottom in its own folder, as canonical text.
+
+    Raises ValueError in one sentence for a file that is no notebook and for the first cell that fails.
+    """
     import nbformat
     from nbclient import NotebookClient
+    from nbclient.exceptions import CellControlSignal, DeadKernelError
 
-    book = nbformat.read(path, 4)  # type: ignore[no-untyped-call]
+    try:
+        book = nbformat.read(path, 4)  # type: ignore[no-untyped-call]
+    except OSError as error:
+        raise ValueError(f"{path} cannot be read ({error.strerror}); name a notebook") from None
+    except Exception as error:  # nbformat answers odd JSON with whatever it trips over
+        raise ValueError(f"{path} is no Jupyter notebook ({_reason(error)}); name an .ipynb file") from None
     before = os.environ.get("NETLIB_JOURNAL")
     os.environ["NETLIB_JOURNAL"] = "off"  # a build leaves no predictions behind
     try:
         NotebookClient(book, timeout=120, resources={"metadata": {"path": str(path.parent)}}).execute()
+    except (CellControlSignal, DeadKernelError) as error:
+        raise ValueError(f"{path} did not run to its end, so nothing was stored: {_reason(error)}") from None
     finally:
         if before is None:
             del os.environ["NETLIB_JOURNAL"]
         else:
             os.environ["NETLIB_JOURNAL"] = before
     return canonical(book)
+
+
+def _reason(error: Exception) -> str:
+    """What a cell raised, or else the first line of what a tool says."""
+    if raised := getattr(error, "ename", ""):
+        return f"{raised}: {' '.join(str(getattr(error, 'evalue', '')).split())[:200]}"
+    return (str(error).splitlines() or [type(error).__name__])[0][:200]
 
 
 def canonical(book: Any) -> str:
@@ -70,10 +88,12 @@ def run(asked: argparse.Namespace) -> int:
         if not path.is_file():
             raise ValueError(f"{path} is no file; name a notebook, for example notebooks/03_collectives.ipynb")
         text = execute(path)
-        if text == path.read_text(encoding="utf-8"):
+        if text == path.read_text(encoding="utf-8", errors="replace"):
             continue
         stale += 1
         print(f"{path}: {'differs from a fresh run' if asked.check else 'stored'}")
         if not asked.check:
-            path.write_text(text, encoding="utf-8")
+            draft = path.with_name(f".{path.name}.draft")
+            draft.write_text(text, encoding="utf-8")
+            draft.replace(path)  # a full disk must not leave half a notebook
     return int(asked.check and stale > 0)

@@ -57,7 +57,8 @@ def render(own: Explorer) -> str:
     grid, start = own.grid, own.start
     size = frame(grid)
     spec = specification(own, grid, size)
-    text = json.dumps(spec, separators=(",", ":"), ensure_ascii=False, allow_nan=False).replace("</", "<\\/")
+    text = json.dumps(spec, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+    text = text.replace("<", "\\u003c")  # neither </script> nor <!-- may end or open anything here
     id = f"nx-{own.id}-{hashlib.sha256(text.encode()).hexdigest()[:8]}"
     now = take(grid, start)
     reading, failure = own.words(now, start)

@@ -26,8 +26,10 @@ FLOORS = ("netlib.units", "netlib.links", "netlib.collectives", "netlib.hardware
 
 _ALLOWED = (
     *(ast.Expression, ast.Constant, ast.Name, ast.Load, ast.Attribute, ast.Call, ast.keyword, ast.Tuple, ast.List),
-    *(ast.Subscript, ast.Slice, ast.BinOp, ast.UnaryOp, ast.operator, ast.USub, ast.UAdd),
+    *(ast.Subscript, ast.Slice, ast.BinOp, ast.UnaryOp, ast.USub, ast.UAdd),
+    *(ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Mod, ast.Pow),
 )
+_SEQUENCES = (ast.List, ast.Tuple, ast.Constant)
 
 
 @cache
@@ -59,20 +61,37 @@ def evaluate(expression: str) -> Any:
     """
     try:
         tree = ast.parse(expression.strip(), mode="eval")
-    except SyntaxError as error:
-        raise ValueError(f"expression {expression!r} is not one Python expression: {error.msg}") from None
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:  # too deep is no expression either
+        raise ValueError(
+            f"expression {expression[:80]!r} is not one Python expression: {getattr(error, 'msg', error)}"
+        ) from None
     names = vocabulary()
     for node in ast.walk(tree):
         if not isinstance(node, _ALLOWED) or (isinstance(node, ast.Attribute) and node.attr.startswith("_")):
             raise ValueError(
                 f"expression {expression!r} uses {type(node).__name__}; prose may use arithmetic, calls and names"
             )
+        if any(isinstance(part, _SEQUENCES) and not _number(part) for part in _operands(node)):
+            raise ValueError(f"expression {expression!r} computes with a text or a list; prose computes with numbers")
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Pow):  # 9**9**9 overflows at once as a float
+            node.left = ast.copy_location(ast.Call(ast.Name("float", ast.Load()), [node.left], []), node.left)
         if isinstance(node, ast.Name) and node.id not in names:
             raise ValueError(f"expression {expression!r} names {node.id!r}, which is not public in {', '.join(FLOORS)}")
     try:
-        return eval(compile(tree, "<prose>", "eval"), {"__builtins__": {}}, names)
+        return eval(compile(ast.fix_missing_locations(tree), "<prose>", "eval"), {"__builtins__": {}}, names)
     except Exception as error:
         raise ValueError(f"expression {expression!r} failed: {error}") from None
+
+
+def _operands(node: ast.AST) -> list[ast.expr]:
+    """What is computed with, or asked for an attribute."""
+    if isinstance(node, ast.BinOp):
+        return [node.left, node.right]
+    return [node.value] if isinstance(node, ast.Attribute) else []
+
+
+def _number(node: ast.AST) -> bool:
+    return isinstance(node, ast.Constant) and isinstance(node.value, int | float)
 
 
 def calc(text: str) -> tuple[str, str]:
@@ -84,7 +103,7 @@ def calc(text: str) -> tuple[str, str]:
     '17.2 GB'
     """
     expression, *rest = (part.strip() for part in text.split("|"))
-    if len(rest) > 2 or (len(rest) == 2 and not rest[1].isdigit()):
+    if len(rest) > 2 or (len(rest) == 2 and not rest[1].isdecimal()):
         raise ValueError(f"calc {text!r} is not `expression | unit | digits`")
     value = evaluate(expression)
     if isinstance(value, str):

@@ -92,12 +92,14 @@ def fresh_book(rebuild: bool = False) -> Path:
     folder = root()
     stamp = folder / "build" / "book.json"
     now = source_hash(folder)
-    if stamp.is_file() and not rebuild:
-        last: dict[str, str] = json.loads(stamp.read_text())
-        if last["sources"] == now and (folder / last["book"] / "index.html").is_file():
-            return folder / last["book"]
+    if not rebuild:
+        with contextlib.suppress(OSError, ValueError, KeyError, TypeError):  # no stamp, or a damaged one: build
+            last: dict[str, str] = json.loads(stamp.read_text())
+            if last["sources"] == now and (folder / last["book"] / "index.html").is_file():
+                return folder / last["book"]
     from netlib.course.site import build_book
 
+    stamp.unlink(missing_ok=True)  # a build that fails leaves pages that no source matches
     built: Path = build_book(strict=True)
     book = built if built.is_dir() else built.parent
     stamp.parent.mkdir(exist_ok=True)

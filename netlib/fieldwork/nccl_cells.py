@@ -90,7 +90,8 @@ def read_cell(word: str, power: int = 0) -> Cell | None:
     power += int(exponent or 0)
     digits = mantissa.replace("_", "").replace(",", "")
     decimals = len(digits.partition(".")[2])
-    return Cell(float(f"{digits}e{power}") * factor, float(f"1e{power - decimals}") * factor)
+    value = float(f"{digits}e{power}") * factor
+    return Cell(value, float(f"1e{power - decimals}") * factor) if math.isfinite(value) else None
 
 
 def read_size(word: str) -> float | None:

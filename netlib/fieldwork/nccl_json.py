@@ -26,6 +26,7 @@ _CONFIG = {
     "validation": "validation",
     "graph": "graph",
 }
+_OBJECT = re.compile(r'\{\s*"')  # each failed try counts the lines before it, so only what may be an object is tried
 
 
 def looks_like_json(text: str) -> bool:
@@ -37,11 +38,11 @@ def scan_json(text: str) -> list[Section]:
     """One section per JSON report in the text; none if every report is cut or malformed."""
     sections, at = [], 0
     decoder = json.JSONDecoder()
-    while (at := text.find("{", at)) >= 0:
+    while start := _OBJECT.search(text, at):
         try:
-            report, at = decoder.raw_decode(text, at)
+            report, at = decoder.raw_decode(text, start.start())
         except (ValueError, RecursionError):
-            at += 1
+            at = start.end()
             continue
         if isinstance(report, dict) and isinstance(report.get("results"), list):
             sections.append(_section(report))
@@ -124,9 +125,10 @@ def _cell(value: Any, scale: float) -> Cell:
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return MISSING
     try:
-        return Cell(float(value) * scale, 1e-6 * scale)
+        cell = Cell(float(value) * scale, 1e-6 * scale)
     except OverflowError:
         return MISSING
+    return cell if math.isfinite(cell.value) else MISSING
 
 
 def _whole(value: Any) -> int | None:

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from netlib.arguments import Floats
+from netlib.collectives import OPS
 from netlib.fieldwork.nccl_cells import Half, half_of
 from netlib.fieldwork.nccl_identity import identify
 from netlib.fieldwork.nccl_json import looks_like_json, scan_json
@@ -99,8 +100,10 @@ def read_all(
     >>> [float(table.size[0]) for table in read_all([EXAMPLE, "# Avg bus bandwidth : 34.49", EXAMPLE])]
     [1048576.0, 1048576.0]
     """
-    if ranks is not None and ranks < 1:
-        raise ValueError(f"ranks = {ranks} must be at least 1, or None to read it from the text")
+    if ranks is not None and not (isinstance(ranks, int | np.integer) and 1 <= ranks < 2**53):
+        raise ValueError(f"ranks = {ranks!r} must be a whole number, at least 1, or None to read it from the text")
+    if op is not None and op not in OPS:
+        raise ValueError(f"op = {op!r} is not an nccl-tests operation; use one of {', '.join(OPS)}, or None")
     content = _content(text)
     sections = scan_json(content) if looks_like_json(content) else []
     if not any(section.rows for section in sections):
@@ -181,6 +184,8 @@ def _refusal(content: str, sections: list[Section], cousin: str | None) -> str:
     for line in content.splitlines():
         if re.search(r"\b(?:bus|alg)bw\b", line, re.IGNORECASE) and not read_layout(clean(line)):
             return "text names algbw or busbw but has no row with size and time; paste the table that nccl-tests prints"
+    if 0 < len(content) < 200 and content.isprintable() and " " not in content:
+        return f"text = {content!r} is no file here and no table; give the path of a log or paste rows: {EXAMPLE}"
     return f"text holds no nccl-tests table; paste rows such as: {EXAMPLE}"
 
 

@@ -462,3 +462,14 @@ def test_a_folder_that_is_gone(tmp_path, monkeypatch):
     gone.rmdir()
     assert check("busbw-01", 274.3).ok
     assert explain("busbw-01").status == "explanation"
+
+
+def test_a_full_disk_is_mentioned_and_nothing_is_lost(monkeypatch):
+    monkeypatch.setattr(journal.os, "write", lambda descriptor, data: len(data) - 1)
+    assert "cannot be written here, no space left on device" in check("busbw-01", 274.3).message
+    assert explain("busbw-01").status == "explanation"
+
+
+@pytest.mark.parametrize("level", [0, 4, True, 1.0, "1", [], float("nan"), 10**400])
+def test_an_odd_hint_level_is_answered(level):
+    assert hint("busbw-01", level).message == "There are three hints: level is 1, 2 or 3."

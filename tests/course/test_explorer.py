@@ -353,13 +353,23 @@ def test_bakes_are_cached_until_netlib_changes(tmp_path, monkeypatch):
 
 
 def test_titles_and_names_are_escaped():
-    def view(n: Annotated[Array, Knob("<b>", "</script>")]) -> Figure:
+    def view(n: Annotated[Array, Knob("<b>", "</script>", "<!--<script>")]) -> Figure:
         return Figure((Line("a < b", [0, 1], [0, 1]),), "{n}")
 
     text = page.render(make(view, caption="x < y & z"))
     assert "x &lt; y &amp; z" in text
     assert "<b>" not in text.replace('"texts":["<b>"', "").split('<script type="application/json"')[0]
-    assert text.count("</script>") == 1
+    assert text.count("</script>") == text.count("<script") == 1
+    assert "<!--" not in text.split('<script type="application/json"')[1]
+
+
+@pytest.mark.parametrize("value", [3, "8", None, [8], np.array([1, 2]), np.nan, 10**400, 1j, {}, object()])
+def test_a_value_off_the_grid_is_refused_whatever_it_is(value):
+    with pytest.raises(ValueError, match="is not on the knob's grid; choose one of 1, 8"):
+        Knob(1, 8).index(value)
+    assert [Knob(1, 8).index(v) for v in (8, 8.0, np.float32(8), np.int64(8), 8 * (1 + 1e-12))] == [1] * 5
+    with pytest.raises(ValueError, match="does not exist"):
+        state(value)
 
 
 # ---- colours

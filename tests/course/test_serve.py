@@ -249,3 +249,25 @@ def test_start_says_when_jupyterlab_ends_by_itself(
     monkeypatch.setattr(jupyter, "wait_until_ready", lambda lab, patience: lab.process.kill())
     assert start(book=False) == 1
     assert "JupyterLab ended by itself (exit code -9)" in capsys.readouterr().err
+
+
+def test_after_a_failed_build_or_with_a_damaged_stamp_the_book_is_built(
+    checkout: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(strict: bool = True) -> Path:
+        raise RuntimeError("a page is broken")
+
+    fresh_book()
+    page = checkout / "book" / "index.md"
+    good = page.read_text()
+    page.write_text("# Broken\n")
+    with monkeypatch.context() as broken:
+        broken.setattr(sys.modules["netlib.course.site"], "build_book", fail)
+        with pytest.raises(RuntimeError, match="a page is broken"):
+            fresh_book()
+    page.write_text(good)  # the sources are those of the first build, the pages are not
+    fresh_book()
+    assert builds() == 2
+    (checkout / "build" / "book.json").write_text('{"sources": ')
+    fresh_book()
+    assert builds() == 3

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from netlib.fieldwork import disagreements, measured, read_all, read_nccl_tests
+from netlib.fieldwork.nccl_tests import EXAMPLE
 from netlib.units import KiB, MiB
 from tests.fieldwork import printer
 
@@ -344,8 +345,27 @@ def test_text_comes_as_string_bytes_path_or_lines(tmp_path):
         read_nccl_tests(tmp_path / "none.txt")
     with pytest.raises(ValueError, match="neither text, nor a path, nor a list of lines"):
         read_nccl_tests(12)
-    with pytest.raises(ValueError, match="ranks = 0 must be at least 1"):
-        read_nccl_tests(text, ranks=0)
+    with pytest.raises(ValueError, match=r"text = 'logs/none.txt' is no file here and no table"):
+        read_nccl_tests("logs/none.txt")
+
+
+@pytest.mark.parametrize("ranks", [0, -1, 2.5, "8", [8], float("nan"), 10**30])
+def test_a_rank_count_is_a_whole_number(ranks):
+    with pytest.raises(ValueError, match=r"ranks = .* must be a whole number, at least 1"):
+        read_nccl_tests(EXAMPLE, ranks=ranks)
+
+
+@pytest.mark.parametrize("op", ["allreduce", "ALL_REDUCE", 5, []])
+def test_an_unknown_op_is_refused(op):
+    with pytest.raises(ValueError, match="is not an nccl-tests operation; use one of all_reduce"):
+        read_nccl_tests(EXAMPLE, op=op)
+
+
+def test_a_number_too_large_is_no_number():
+    broken = EXAMPLE.replace("19.81", "1e300")
+    assert "is cut before its first result" in read_nccl_tests([broken, EXAMPLE]).problems[0]
+    report = {"size": 8, "count": 2, "type": "float", "out_of_place": {"time": 5, "alg_bw": 1e308, "bus_bw": 1.0}}
+    assert np.isnan(read_nccl_tests(json.dumps({"results": [report]})).out.algbw[0])
 
 
 def test_average_that_missed_its_threshold():

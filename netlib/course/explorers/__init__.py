@@ -21,8 +21,8 @@ def load(id: str) -> Explorer:
     >>> load("ring-or-tree").title
     'Ring or tree?'
     """
-    if id not in ids():
-        raise ValueError(f"explorer {id!r} does not exist; choose one of {', '.join(ids())}")
+    if not isinstance(id, str) or id not in ids():
+        raise ValueError(f"explorer {str(id)[:40]!r} does not exist; choose one of {', '.join(ids())}")
     name = id.replace("-", "_")
     found = getattr(importlib.import_module(f"{__name__}.{name}"), name, None)
     if not isinstance(found, Explorer) or found.id != id:
