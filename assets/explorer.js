@@ -8,7 +8,7 @@
   const GAP = 65535, FONT = 12;
   const MARKS = {
     o: 'M-4 0a4 4 0 1 0 8 0a4 4 0 1 0-8 0z', s: 'M-3.5-3.5h7v7h-7z', D: 'M0-5l5 5l-5 5l-5-5z', '^': 'M0-4.5l4.5 8h-9z',
-    v: 'M0 4.5l4.5-8h-9z', P: 'M-1.5-4.5h3v3h3v3h-3v3h-3v-3h-3v-3h3z', X: 'M-4-4l8 8M-4 4l8-8', _: 'M-5 0h10',
+    v: 'M0 4.5l4.5-8h-9z', P: 'M-1.5-4.5h3v3h3v3h-3v3h-3v-3h-3v-3h3z', X: 'M-4-4l8 8m-8 0l8-8', _: 'M-5 0h10',
     h: 'M-4.5 0l2.3-4h4.4l2.3 4l-2.3 4h-4.4z',
   };
   const ruler = document.createElement('canvas').getContext('2d');
@@ -452,7 +452,7 @@
         .sort((a, b) => this.count(b.part) - this.count(a.part))[0]).find(Boolean);
       if (!base) return;
       this.base = base;
-      const reader = html('input', base.part.kind === 'diagram' ? 'nx-reader nx-tracked' : 'nx-reader');
+      const reader = html('input', ['diagram', 'points'].includes(base.part.kind) ? 'nx-reader nx-tracked' : 'nx-reader');
       Object.assign(reader, { type: 'range', min: 0, max: this.count(base.part) - 1, step: 1 });
       this.cursor = Math.floor(+reader.max / (base.part.kind === 'bars' ? 1e9 : 2));
       reader.value = String(this.cursor);
@@ -505,12 +505,15 @@
           if (far < best) { best = far; found = e; }
         });
       } else {
+        const { py } = this.panels[this.spec.panels.indexOf(base.panel)];
         for (let i = 0; i < n; i++) {
-          const far = Math.abs(this.px(this.along(base.part, i)) - x);
+          // scattered points share an x: then the nearer one in y is meant
+          const up = base.part.kind === 'points' ? py(this.value(base.part.y, i)) - y : 0;
+          const far = Math.hypot(this.px(this.along(base.part, i)) - x, up);
           if (far < best) { best = far; found = i; }
         }
         if (base.part.kind === 'heat') {
-          const { py } = this.panels[this.spec.panels.indexOf(base.panel)], { ye } = base.part;
+          const { ye } = base.part;
           for (let j = 0; j < ye.length - 1; j++) if (y <= py(ye[j]) && y >= py(ye[j + 1])) this.row = j;
         }
       }
@@ -576,6 +579,7 @@
       if (part === this.base.part) return this.cursor;
       let best = Infinity, found = -1;
       for (let i = 0; i < n; i++) {
+        if (part.kind === 'points' && !Number.isFinite(this.value(part.y, i))) continue;
         const far = Math.abs(this.px(this.value(part.x, i)) - px);
         if (far < best) { best = far; found = i; }
       }

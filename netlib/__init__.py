@@ -2,6 +2,7 @@
 
 The packages are floors, in the order in which the book builds them; a module imports only from floors below its own.
 
+    arguments                what every formula accepts, and the sentence that says what it does not
     units, hardware, links   bytes, seconds, the sourced registry, what one message costs   (1, scale-up)
     topology                 fabrics as arrays of directed links                            (2, scale-out)
     collectives              what all-reduce and its relatives cost                         (3, collectives)

@@ -12,6 +12,7 @@ import signal
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 
 @dataclass(frozen=True)
@@ -66,9 +67,8 @@ def _book(asked: argparse.Namespace) -> int:
 
 
 def _table_options(parser: argparse.ArgumentParser) -> None:
-    from netlib.fidelity.report import options
-
-    options(parser)
+    parser.add_argument("--json", action="store_true", help="a JSON list, one object a row")
+    parser.add_argument("--rows", type=Path, metavar="FILE.csv", help="judge this table instead of the project's own")
 
 
 def _fidelity(asked: argparse.Namespace) -> int:
@@ -78,9 +78,8 @@ def _fidelity(asked: argparse.Namespace) -> int:
 
 
 def _notebook_options(parser: argparse.ArgumentParser) -> None:
-    from netlib.course.notebook import options
-
-    options(parser)
+    parser.add_argument("--check", action="store_true", help="change nothing; exit 1 if an output would change")
+    parser.add_argument("notebooks", nargs="+", type=Path, metavar="NOTEBOOK.ipynb")
 
 
 def _notebooks(asked: argparse.Namespace) -> int:

@@ -4,94 +4,12 @@ The alpha-beta model (Hockney 1994): a message of `size` bytes takes alpha + siz
 Read with the chapter "Scale-up", section "The bandwidth ladder".
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from functools import wraps
-from inspect import signature
-from typing import ParamSpec, TypeVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-Floats = NDArray[np.float64]
-Number = float | Floats
-Given = ParamSpec("Given")
-Result = TypeVar("Result")
-
-
-def floats(name: str, value: ArrayLike, least: float = 0.0, *, above: bool = False, limit: bool = False) -> Floats:
-    """`value` as a float array, refused in one sentence unless every entry is finite and >= `least` (> if `above`).
-
-    `limit` lets infinity in, where a formula has a limit there.
-
-    >>> floats("size", [1, 2]).tolist()
-    [1.0, 2.0]
-    """
-    try:
-        given = np.asarray(value)
-        if given.dtype.kind not in "biufO":  # numpy would read the text "8" as 8 and drop an imaginary part
-            raise TypeError
-        array = given.astype(np.float64, copy=False)
-    except (TypeError, ValueError, OverflowError):
-        example = "write bytes, seconds or bytes/s, such as 1e9 or parse('1 GB').value"
-        raise ValueError(f"{name} = {str(value)[:40]!r} is not a number or an array of numbers; {example}") from None
-    wrong = ~(array > least) if above else ~(array >= least)
-    if wrong.any():
-        first = array[wrong].flat[0]
-        raise ValueError(f"{name} = {first:g} must be {'above' if above else 'at least'} {least:g}")
-    if not (limit or np.isfinite(array).all()):
-        raise ValueError(f"{name} = inf must be finite; give the largest value that you mean")
-    return array
-
-
-def formula(f: Callable[Given, Result]) -> Callable[Given, Result]:
-    """`f`, with what numpy would say about unfit arguments turned into one sentence that names them.
-
-    A number in place of a Link, arrays that do not broadcast, a result beyond 1e308: each raises ValueError.
-
-    >>> Link(2e-6, np.array([25e9, 50e9])).time([1, 2, 3])
-    Traceback (most recent call last):
-    ValueError: link has shape (2,), size has shape (3,): these do not broadcast; give equal lengths, or single numbers
-    """
-
-    @wraps(f)
-    def checked(*values: Given.args, **named: Given.kwargs) -> Result:
-        try:
-            with np.errstate(over="raise", divide="raise", invalid="raise"):
-                return f(*values, **named)
-        except (ArithmeticError, AttributeError, TypeError, ValueError) as error:
-            if sentence := _unfit(f, error, values, named):
-                raise ValueError(sentence) from None
-            raise
-
-    return checked
-
-
-def _unfit(f: Callable[..., object], error: Exception, values: tuple[object, ...], named: dict[str, object]) -> str:
-    """Which arguments of `f` made numpy or Python raise `error`, as one sentence; "" if they did not."""
-    try:
-        given = signature(f).bind(*values, **named).arguments
-    except TypeError:
-        return ""  # an argument too many or too few, which Python says well
-    for name, value in given.items():
-        if signature(f).parameters[name].annotation is Link and not isinstance(value, Link):
-            return f"{name} = {str(value)[:40]!r} is not a Link; write for example Link(alpha=2e-6, bandwidth=50e9)"
-    given = {"link" if name == "self" else name: value for name, value in given.items()}
-    if isinstance(error, ArithmeticError):
-        return f"{', '.join(given)} give a number beyond 1e308 in {f.__name__}; check their units"
-    if "broadcast" not in str(error):
-        return ""
-    return _clash({name: getattr(value, "shape", None) or np.shape(value) for name, value in given.items()})
-
-
-def _clash(shapes: dict[str, tuple[int, ...]]) -> str:
-    """The sentence that names arrays which do not broadcast; "" if they do."""
-    try:
-        np.broadcast_shapes(*shapes.values())
-    except ValueError:
-        arrays = ", ".join(f"{name} has shape {shape}" for name, shape in shapes.items() if shape)
-        return f"{arrays}: these do not broadcast; give equal lengths, or single numbers"
-    return ""
+from netlib.arguments import Floats, Number, clash, floats, formula
 
 
 @dataclass(frozen=True)
@@ -108,8 +26,8 @@ class Link:
         for name, above in (("alpha", False), ("bandwidth", True)):
             array = floats(name, getattr(self, name), above=above)
             object.__setattr__(self, name, array if array.ndim else float(array))  # a list would not multiply
-        if clash := _clash({"alpha": np.shape(self.alpha), "bandwidth": np.shape(self.bandwidth)}):
-            raise ValueError(clash)
+        if sentence := clash({"alpha": np.shape(self.alpha), "bandwidth": np.shape(self.bandwidth)}):
+            raise ValueError(sentence)
 
     @property
     def shape(self) -> tuple[int, ...]:

@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from netlib.links import Link, bytes_in_flight, fit_alpha_beta, floats
+from netlib.arguments import floats
+from netlib.links import Link, bytes_in_flight, fit_alpha_beta
 
 SIZES = np.geomspace(1e3, 1e10, 15)
 

@@ -11,8 +11,8 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
+from netlib.arguments import Floats, floats, formula
 from netlib.collectives.cost import ranks
-from netlib.links import Floats, floats, formula
 
 Op = Literal[
     "all_reduce",

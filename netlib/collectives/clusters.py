@@ -7,9 +7,10 @@ Read with the chapter "Collectives", section "One cluster, three schedules".
 import numpy as np
 from numpy.typing import ArrayLike
 
+from netlib.arguments import Floats, Number, floats, formula
 from netlib.collectives.cost import ranks, ring_allreduce_time
 from netlib.collectives.primitives import ring_reduce_scatter_time
-from netlib.links import Floats, Link, Number, floats, formula
+from netlib.links import Link
 
 
 @formula

@@ -9,7 +9,8 @@ Sanders, Speck and Traff (2009) for the two trees; where n is no power of two, c
 import numpy as np
 from numpy.typing import ArrayLike
 
-from netlib.links import Floats, Link, Number, floats, formula
+from netlib.arguments import Floats, Number, floats, formula
+from netlib.links import Link
 
 
 def ranks(n: ArrayLike, name: str = "n") -> Floats:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from netlib.links import Floats, floats
+from netlib.arguments import Floats, floats
 
 Cost = Callable[[Floats], Floats]
 

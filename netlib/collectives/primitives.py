@@ -7,8 +7,9 @@ Read with the chapter "Collectives", section "The family".
 import numpy as np
 from numpy.typing import ArrayLike
 
+from netlib.arguments import Floats, Number, floats, formula
 from netlib.collectives.cost import depth, ranks
-from netlib.links import Floats, Link, Number, floats, formula
+from netlib.links import Link
 
 
 @formula

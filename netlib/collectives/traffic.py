@@ -8,8 +8,8 @@ Sources: Rajbhandari et al. (2020) for ZeRO; Narayanan et al. (2021) for tensor 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from netlib.arguments import Floats, floats, formula
 from netlib.collectives.cost import ranks
-from netlib.links import Floats, floats, formula
 
 
 @formula

@@ -92,23 +92,22 @@ def last_line(said: str) -> str:
 def fill_environment(root: Path, tests: bool) -> None:
     """Install the pinned files and netlib itself, with uv, or with pip where uv does not manage."""
     python = str(venv_python(root))
-    pip = [python, "-m", "pip", "--disable-pip-version-check"]
-    patient = ["--retries", "2", "--timeout", "30"]
-    uv = re.search(r"^uv==\S+", (root / "requirements.txt").read_text(), re.MULTILINE)
+    pip = [python, "-m", "pip", "--disable-pip-version-check", "install", "-q", "--retries", "2", "--timeout", "30"]
+    uv = [python, "-m", "uv", "pip", "install", "--python", python]
     wanted = [word for path in requirement_files(root, tests) for word in ("-r", str(path))]
     itself = ["--no-deps", "--no-build-isolation", "-e", str(root)]
-    said = ""
-    if uv and attempt([*pip, "install", "-q", *patient, uv.group()])[0]:
-        front = [python, "-m", "uv", "pip", "install", "--python", python]
-        done, said = attempt([*front, *wanted])
-        if done and attempt([*front, "-q", *itself])[0]:
-            return
-        print("      uv did not manage; trying pip, which takes about a minute", flush=True)
-    done, said = attempt([*pip, "install", "-q", *patient, *wanted])
-    if done:
-        done, said = attempt([*pip, "install", "-q", *itself])
-    if done:
+    pinned_uv = re.findall(r"^uv==\S+", (root / "requirements.txt").read_text(), re.MULTILINE)
+    done, said = attempt([*pip, *pinned_uv])
+    if done and attempt([*uv, *wanted])[0] and attempt([*uv, "-q", *itself])[0]:
         return
+    # Without an answer for one package there is none for the others: no need to wait for pip to find that out.
+    if done or not OFFLINE.search(said):
+        print("      uv did not manage; trying pip, which takes about a minute", flush=True)
+        done, said = attempt([*pip, *wanted])
+        if done:
+            done, said = attempt([*pip, *itself])
+        if done:
+            return
     (root / ".venv" / "install.log").write_text(said)
     if OFFLINE.search(said):
         raise ValueError(

@@ -75,12 +75,6 @@ def canonical(book: Any) -> str:
     return text.rstrip("\n") + "\n"
 
 
-def options(parser: argparse.ArgumentParser) -> None:
-    """The command's options."""
-    parser.add_argument("--check", action="store_true", help="change nothing; exit 1 if an output would change")
-    parser.add_argument("notebooks", nargs="+", type=Path, metavar="NOTEBOOK.ipynb")
-
-
 def run(asked: argparse.Namespace) -> int:
     """Store or check the outputs of the named notebooks."""
     stale = 0

@@ -6,16 +6,16 @@ Ring: what one more step costs. MoE: the floor of one low-latency dispatch kerne
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
 
+from netlib.arguments import Floats
 from netlib.collectives import time_at_busbw
 from netlib.fidelity import models
+from netlib.fidelity.models import Constants
 from netlib.fidelity.rows import Row, published_rows
 from netlib.fidelity.setup import Setup, read_setup
-from netlib.links import Floats
 
 LAUNCH_ROWS = {
     "Ampere": ("AZA100-001", "AZA100-010", "AZA100-014", "AZA100-018"),
@@ -26,18 +26,6 @@ TREE_ROWS = ("NVT-001", "NVT-019", "NVT-037", "NVT-006", "NVT-024", "NVT-042")
 RING_ROWS = ("SIMAI-003", "SIMAI-013", "SIMAI-028")
 MOE_ROWS = ("DEP-003",)
 FITTED = frozenset(sum(LAUNCH_ROWS.values(), ()) + TREE_ROWS + RING_ROWS + MOE_ROWS)
-
-
-@dataclass(frozen=True)
-class Constants:
-    """All fitted constants, in seconds (and seconds per square root of a byte for the `root` terms)."""
-
-    launch: Mapping[str, float]
-    launch_root: Mapping[str, float]
-    tree_level: float
-    tree_root: float
-    ring_step: float
-    moe_floor: float
 
 
 def calibrate(rows: Sequence[Row]) -> Constants:

@@ -2,12 +2,13 @@
 
 import numpy as np
 
+from netlib.arguments import Floats
 from netlib.collectives import busbw_factor, time_at_busbw
 from netlib.fidelity.calibration import FITTED
 from netlib.fidelity.rows import published_rows
 from netlib.fidelity.score import Judged, judge
 from netlib.fidelity.setup import read_setup
-from netlib.links import Fit, Floats, fit_alpha_beta
+from netlib.links import Fit, fit_alpha_beta
 from netlib.units import parse
 
 

@@ -6,7 +6,6 @@ Holds for NVIDIA nodes with NVSwitch and one scale-up domain per node. Known to 
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,10 +14,19 @@ from netlib.fidelity.rates import NIC_SHARE, PLAIN_TREE_SHARE, Generation
 from netlib.fidelity.setup import Setup, Unanswerable, read_setup
 from netlib.links import Link
 
-if TYPE_CHECKING:
-    from netlib.fidelity.calibration import Constants
-
 MOE_BYTES = {"dispatch": 128 * 8 * (7168 + 224 + 16), "combine": 128 * 8 * 7168 * 2}  # 128 tokens, top-8, hidden 7168
+
+
+@dataclass(frozen=True)
+class Constants:
+    """All fitted constants, in seconds (and seconds per square root of a byte for the `root` terms)."""
+
+    launch: Mapping[str, float]
+    launch_root: Mapping[str, float]
+    tree_level: float
+    tree_root: float
+    ring_step: float
+    moe_floor: float
 
 
 @dataclass(frozen=True)
@@ -30,7 +38,7 @@ class Prediction:
     note: str
 
 
-def predict(row: Mapping[str, str], fitted: "Constants") -> Prediction:
+def predict(row: Mapping[str, str], fitted: Constants) -> Prediction:
     """The model's value for a row's metric. Raises Unanswerable with the reason when no model covers it."""
     metric, collective = (row.get("metric") or "").strip(), (row.get("collective") or "").strip()
     if metric in ("busbw", "algbw"):
@@ -58,7 +66,7 @@ def predict(row: Mapping[str, str], fitted: "Constants") -> Prediction:
     raise Unanswerable(f"no model of this chapter answers {metric[:40] or 'an empty metric'!r}")
 
 
-def collective_time(s: Setup, fitted: "Constants") -> tuple[float, str]:
+def collective_time(s: Setup, fitted: Constants) -> tuple[float, str]:
     """Seconds for one collective, and the algorithm taken: the fastest that the row's algorithm column allows."""
     name = chip_of(s).name if s.chip else "Hopper"
     floor = fitted.launch.get(name, fitted.launch["Ampere"])

@@ -5,7 +5,6 @@ import json
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict
-from pathlib import Path
 
 from netlib.fidelity.rows import published_rows, read_rows
 from netlib.fidelity.score import Judged, judge, summary
@@ -30,12 +29,6 @@ def text(judged: Sequence[Judged]) -> str:
 def _line(row: Judged) -> str:
     values = f"model {row.model:.4g}, published {row.published:.4g} {row.unit}"
     return f"{row.id:12s} {values} ({row.rel_error:+.0%}): {row.note}"
-
-
-def options(parser: argparse.ArgumentParser) -> None:
-    """The command's options."""
-    parser.add_argument("--json", action="store_true", help="a JSON list, one object a row")
-    parser.add_argument("--rows", type=Path, metavar="FILE.csv", help="judge this table instead of the project's own")
 
 
 def run(asked: argparse.Namespace) -> int:

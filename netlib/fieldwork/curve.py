@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from netlib.links import Floats
+from netlib.arguments import Floats
 
 
 @dataclass(frozen=True)

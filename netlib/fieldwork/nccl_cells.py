@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from netlib import units
-from netlib.links import Floats
+from netlib.arguments import Floats
 
 
 class Cell(NamedTuple):

@@ -7,11 +7,11 @@ what we think.
 
 import numpy as np
 
+from netlib.arguments import Floats
 from netlib.collectives import OPS, busbw_factor
 from netlib.fieldwork.nccl_cells import Half
 from netlib.fieldwork.nccl_identity import factor_bounds, ranks_from_factor
 from netlib.fieldwork.nccl_tests import NcclTests
-from netlib.links import Floats
 from netlib.units import size_name
 
 _KNOWN_RATIOS = (

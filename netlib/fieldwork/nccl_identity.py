@@ -12,10 +12,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from netlib.arguments import Floats
 from netlib.collectives import OPS, busbw_factor
 from netlib.fieldwork.nccl_cells import Half, half_of
 from netlib.fieldwork.nccl_rows import TYPE_BYTES, Layout, Row
-from netlib.links import Floats
 
 BLOCKS = ("all_gather", "reduce_scatter", "alltoall", "gather", "scatter", "hypercube")  # size counts n blocks
 _SHRINKING = ("all_gather", "reduce_scatter", "alltoall", "gather", "scatter")  # factor (n-1)/n

@@ -14,13 +14,13 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from netlib.arguments import Floats
 from netlib.collectives import OPS
 from netlib.fieldwork.nccl_cells import Half, half_of
 from netlib.fieldwork.nccl_identity import identify
 from netlib.fieldwork.nccl_json import looks_like_json, scan_json
 from netlib.fieldwork.nccl_rows import clean, read_layout
 from netlib.fieldwork.nccl_scan import Device, Header, Section, out_of_order, scan
-from netlib.links import Floats
 
 
 @dataclass(frozen=True, eq=False)

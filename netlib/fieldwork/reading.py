@@ -9,10 +9,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from netlib.arguments import Floats
 from netlib.fieldwork import curve
 from netlib.fieldwork.nccl_check import disagreements
 from netlib.fieldwork.nccl_tests import NcclTests, measured
-from netlib.links import Floats
 from netlib.units import GB, KiB, MiB, show, size_name
 
 

@@ -1,4 +1,4 @@
-"""A book that is wrong does not build: a toy book with a failing cell fails, and fails again when nothing changed."""
+"""A book that is wrong does not build, and does not build the second time either; shown on a book of two pages."""
 
 import json
 

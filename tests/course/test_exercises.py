@@ -10,7 +10,7 @@ from importlib import import_module
 import numpy as np
 import pytest
 
-from netlib import collectives
+from netlib import collectives, hardware
 from netlib.course.answers import read, scale, spell
 from netlib.course.exercises import Exercise, exercise, exercise_html, ids, load, ring_02, sheet
 from netlib.course.judge import fits, judge
@@ -76,7 +76,7 @@ def test_the_sheet_is_in_teaching_order_with_times():
 
 @pytest.mark.parametrize(("each", "part"), NUMBERS, ids=NAMES)
 def test_no_answer_is_typed(each, part, monkeypatch):
-    """Bend every function of the model (y -> y ** 1.1): an answer that stays was typed, not computed."""
+    """Bend every function of the model and the registry's rates: an answer that stays was typed, not computed."""
 
     def bent(function):
         def call(*arguments, **options):
@@ -88,6 +88,7 @@ def test_no_answer_is_typed(each, part, monkeypatch):
     for name in collectives.__all__:
         if inspect.isfunction(getattr(collectives, name)):
             monkeypatch.setattr(collectives, name, bent(getattr(collectives, name)))
+    monkeypatch.setattr(hardware, "bandwidth", bent(hardware.bandwidth))
     original = import_module(f"netlib.course.exercises.{each.id.replace('-', '_')}")
     spec = importlib.util.spec_from_file_location("fresh_copy", original.__file__)
     fresh = importlib.util.module_from_spec(spec)

@@ -454,3 +454,13 @@ def test_the_book_build_gets_the_page_figure(monkeypatch):
     assert set(bundle) == {"text/plain", "text/html"}
     assert bundle["text/plain"] == repr(shown) == "Explorer('made')"
     assert bundle["text/html"] == page.render(make(one_knob))
+
+
+def test_marks_of_the_page_can_be_moved_by_their_first_point():
+    """The script puts a mark somewhere by its first M: a second absolute one would stay behind."""
+    script = (Path(__file__).parents[2] / "assets" / "explorer.js").read_text(encoding="utf-8")
+    marks = re.findall(
+        r"'(M[^']+)'", script[script.index("const MARKS") : script.index("};", script.index("const MARKS"))]
+    )
+    assert len(marks) >= 8
+    assert all(re.fullmatch(r"M[^A-Z]+z?", mark) for mark in marks)

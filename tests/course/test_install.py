@@ -73,7 +73,7 @@ def test_without_uv_pip_does_it(clone: Path, made: list[list[str]], monkeypatch:
     monkeypatch.setattr(ours, "attempt", lambda words: made.append(words) or ("uv==0.0.1" not in words, "no uv"))
     install(clone)
     assert made[1][4:] == ["install", "-q", "--retries", "2", "--timeout", "30", "-r", str(clone / "requirements.txt")]
-    assert made[2][-1] == str(clone)
+    assert made[2][4:] == [*made[1][4:-2], "--no-deps", "--no-build-isolation", "-e", str(clone)]
     assert is_installed(clone, tests=False)
 
 
@@ -97,6 +97,17 @@ def test_a_failure_is_one_sentence(
         install(clone)
     assert (clone / ".venv" / "install.log").read_text() == said
     assert not is_installed(clone, tests=False)
+
+
+def test_without_a_network_nothing_is_tried_twice(
+    clone: Path, made: list[list[str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(
+        ours, "attempt", lambda words: made.append(words) or (False, "Temporary failure in name resolution")
+    )
+    with pytest.raises(ValueError, match="the package index did not answer"):
+        install(clone)
+    assert len(made) == 1
 
 
 def test_steps_are_shown_and_their_words_kept(capfd: pytest.CaptureFixture[str]) -> None:

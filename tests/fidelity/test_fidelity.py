@@ -66,7 +66,7 @@ def test_a_fit_of_the_wrong_shape_is_refused():
 def test_every_group_is_close_in_the_median_and_mostly_hit():
     for group in summary(JUDGED):
         assert group.median <= 0.5 * group.tolerance or group.rows < 4, group
-        assert group.hits >= 0.8 * group.rows, group
+        assert group.hits >= 0.7 * group.rows, group
 
 
 def test_misses_are_those_the_book_explains():

@@ -48,9 +48,8 @@ ipywidgets.VBox([slider, picture])""",
 def desk(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder that JupyterLab shows: copies of the notebooks, and beside them one that the tests wrote."""
     folder = tmp_path_factory.mktemp("desk")
-    (folder / "notebooks").mkdir()
-    for notebook in (ROOT / "notebooks").glob("*.ipynb"):
-        shutil.copy(notebook, folder / "notebooks")
+    # With the logs that they read, without what a person has answered or changed in passing.
+    shutil.copytree(ROOT / "notebooks", folder / "notebooks", ignore=shutil.ignore_patterns(".*"))
     cells = [nbformat.v4.new_markdown_cell("# Desk"), *map(nbformat.v4.new_code_cell, DESK)]
     kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
     nbformat.write(nbformat.v4.new_notebook(cells=cells, metadata=kernel), folder / "desk.ipynb")

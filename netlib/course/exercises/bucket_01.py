@@ -16,11 +16,10 @@ EXERCISE = exercise(
     stars=3,
     minutes=(8, 15),
     place=101,
-    ask="Gradients are all-reduced in buckets on 64 nodes of 8 GPUs. Inside a node a bucket is first spread over the "
-    "eight GPUs at no cost; then "
-    "each of eight rails runs a ring over the 64 nodes with its eighth of the bucket: 126 steps of 5 us each, 50 "
-    "GB/s one way per NIC. "
-    "How large must the bucket be, in GB, for latency to take one tenth of the total time of the rail ring?",
+    ask="Gradients are all-reduced in buckets on 64 nodes of 8 GPUs. Inside a node a bucket is first spread "
+    "over the eight GPUs at no cost; then each of eight rails runs a ring over the 64 nodes with its "
+    "eighth of the bucket: 126 steps of 5 us each, 50 GB/s one way per NIC. How large must the bucket "
+    "be, in GB, for latency to take one tenth of the total time of the rail ring?",
     answer=bucket,
     unit="GB",
     rtol=0.01,
@@ -39,9 +38,8 @@ EXERCISE = exercise(
     right=("1.15 GB", "1152 MB", "1.073 GiB", 1.152, "1.15e9 B"),
     explain=lambda: (
         f"126 x 5 us = {show(126 * ALPHA, 'us')} of latency; nine times that for the bytes gives "
-        f"{show(bucket(), 'GB', 4)}. Small "
-        "buckets overlap earlier with the backward pass, large ones waste less on latency: that is the trade a "
-        "framework's bucket "
-        "size makes, and why a hierarchy (fewer steps) permits smaller buckets."
+        f"{show(bucket(), 'GB', 4)}. Small buckets overlap earlier with the backward pass, large ones waste "
+        "less on latency: that is the trade a framework's bucket size makes, and why a hierarchy (fewer "
+        "steps) permits smaller buckets."
     ),
 )

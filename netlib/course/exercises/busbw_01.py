@@ -16,9 +16,8 @@ EXERCISE = exercise(
     stars=2,
     minutes=(4, 6),
     place=51,
-    ask="An nccl-tests log of all_reduce on 8 GPUs shows a busbw of 480 GB/s. How many bytes of the caller's buffer "
-    "are reduced per "
-    "second (the algbw column), in GB/s?",
+    ask="An nccl-tests log of all_reduce on 8 GPUs shows a busbw of 480 GB/s. How many bytes of the "
+    "caller's buffer are reduced per second (the algbw column), in GB/s?",
     answer=algbw,
     unit="GB/s",
     rtol=0.005,
@@ -36,8 +35,7 @@ EXERCISE = exercise(
     },
     right=("274 GB/s", "274.3 GBps", "0.2743 TB/s", "2194 Gb/s", "255.5 GiB/s", 274.2857),
     explain=lambda: (
-        f"480 / (2 x 7/8) = {show(algbw(), 'GB/s', 4)}. busbw scales algbw so that a perfect ring on equal links "
-        "would print "
-        "the link's speed whatever n is. Source: nccl-tests, doc/PERFORMANCE.md."
+        f"480 / (2 x 7/8) = {show(algbw(), 'GB/s', 4)}. busbw scales algbw so that a perfect ring on equal "
+        "links would print the link's speed whatever n is. Source: nccl-tests, doc/PERFORMANCE.md."
     ),
 )

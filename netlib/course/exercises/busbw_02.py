@@ -19,11 +19,10 @@ EXERCISE = exercise(
     stars=3,
     minutes=(6, 10),
     place=52,
-    ask="The 480 GB/s of busbw-01 were measured on 8 H100, whose NVLink moves 450 GB/s one way. NCCL used NVLS: the "
-    "switch adds. Each "
-    "GPU sends its whole buffer of S bytes for the switch to add, and then S/8 bytes, its slice of the sum, for the "
-    "switch to "
-    "hand to everybody. How fast is its link really busy sending, in GB/s?",
+    ask="The 480 GB/s of busbw-01 were measured on 8 H100, whose NVLink moves 450 GB/s one way. NCCL used "
+    "NVLS: the switch adds. Each GPU sends its whole buffer of S bytes for the switch to add, and then "
+    "S/8 bytes, its slice of the sum, for the switch to hand to everybody. How fast is its link really "
+    "busy sending, in GB/s?",
     answer=wire,
     unit="GB/s",
     rtol=0.005,
@@ -41,10 +40,8 @@ EXERCISE = exercise(
     },
     right=("308.6 GB/s", "309 GBps", "2469 Gbit/s", 308.57),
     explain=lambda: (
-        f"{show(ALGBW, 'GB/s', 4)} x 9/8 = {show(wire(), 'GB/s', 4)}, {show(wire() / (450 * GB), '%', 2)} of the "
-        "link. busbw "
-        "passes 450 GB/s because it charges every algorithm with a ring's bytes; no wire does. It is a good "
-        "yardstick between two "
-        "logs of the same n and a bad speedometer."
+        f"{show(ALGBW, 'GB/s', 4)} x 9/8 = {show(wire(), 'GB/s', 4)}, {show(wire() / (450 * GB), '%', 2)} of "
+        "the link. busbw passes 450 GB/s because it charges every algorithm with a ring's bytes; no wire "
+        "does. It is a good yardstick between two logs of the same n and a bad speedometer."
     ),
 )

@@ -14,10 +14,9 @@ EXERCISE = exercise(
     stars=2,
     minutes=(5, 8),
     place=41,
-    ask="The serial hierarchy of program-01 (140e9 bytes per GPU, 128 nodes of 8, NVLink 900e9 bytes/s one way, no "
-    "latency, no "
-    "overlap) gets NICs of 1.6 Tb/s, 200e9 bytes/s one way, instead of 100e9. What is the new `time`, and how many "
-    "times as fast is it (`speedup`: old time over new)? Three digits.",
+    ask="The serial hierarchy of program-01 (140e9 bytes per GPU, 128 nodes of 8, NVLink 900e9 bytes/s one "
+    "way, no latency, no overlap) gets NICs of 1.6 Tb/s, 200e9 bytes/s one way, instead of 100e9. What "
+    "is the new `time`, and how many times as fast is it (`speedup`: old time over new)? Three digits.",
     answer=lambda: {"time": AFTER, "speedup": BEFORE / AFTER},
     unit={"time": "s", "speedup": "x"},
     rtol={"time": 0.005, "speedup": 0.02},
@@ -42,7 +41,8 @@ EXERCISE = exercise(
     },
     right=(("446 ms", "1.389x"), {"time": 0.4459, "speedup": 1.39}),
     explain=lambda: (
-        f"{show(INSIDE, 's')} + {show(ACROSS, 's')} / 2 = {show(AFTER, 's')}, {show(BEFORE / AFTER, digits=4)} times "
-        f"as fast. Amdahl: the NICs took {show(ACROSS / BEFORE, '%', 2)} of the time, and only that part halves."
+        f"{show(INSIDE, 's')} + {show(ACROSS, 's')} / 2 = {show(AFTER, 's')}, {show(BEFORE / AFTER, digits=4)} "
+        f"times as fast. Amdahl: the NICs took {show(ACROSS / BEFORE, '%', 2)} of the time, and only that "
+        "part halves."
     ),
 )

@@ -18,11 +18,9 @@ EXERCISE = exercise(
     stars=2,
     minutes=(6, 10),
     place=42,
-    ask="Put 72 GPUs in each NVLink domain: 14 racks, 1,008 GPUs, one NIC of 100e9 bytes/s per GPU, NVLink 900e9 "
-    "bytes/s, both one "
-    "way; 140e9 bytes per GPU, serial hierarchy, no latency. What is the `time`, and which `share` of it is spent on "
-    "NVLink? "
-    "Three digits.",
+    ask="Put 72 GPUs in each NVLink domain: 14 racks, 1,008 GPUs, one NIC of 100e9 bytes/s per GPU, NVLink "
+    "900e9 bytes/s, both one way; 140e9 bytes per GPU, serial hierarchy, no latency. What is the "
+    "`time`, and which `share` of it is spent on NVLink? Three digits.",
     answer=lambda: {"time": time(), "share": INSIDE / time()},
     unit={"time": "s"},
     rtol={"time": 0.005, "share": 0.02},
@@ -48,9 +46,8 @@ EXERCISE = exercise(
     },
     right=(("343 ms", "89.5 %"), {"time": 0.343, "share": 0.895}),
     explain=lambda: (
-        f"{show(INSIDE, 's')} on NVLink + {show(ACROSS, 's')} on the NICs = {show(time(), 's')}; NVLink takes "
-        f"{show(INSIDE / time(), '%')}. A larger domain takes bytes off the NICs until NVLink is the slow half: "
-        "faster NICs would "
-        "now buy little."
+        f"{show(INSIDE, 's')} on NVLink + {show(ACROSS, 's')} on the NICs = {show(time(), 's')}; NVLink "
+        f"takes {show(INSIDE / time(), '%')}. A larger domain takes bytes off the NICs until NVLink is the "
+        "slow half: faster NICs would now buy little."
     ),
 )

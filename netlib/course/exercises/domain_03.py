@@ -14,9 +14,9 @@ EXERCISE = exercise(
     stars=1,
     minutes=(3, 5),
     place=43,
-    ask="Rubin pairs NVLink 6 (1,800e9 bytes/s per GPU) with 200e9 bytes/s of NICs per GPU, both one way. How many "
-    "times as fast is "
-    "the serial hierarchy of program-01 (128 nodes of 8, 140e9 bytes, no latency, no overlap) as on 900e9 and 100e9?",
+    ask="Rubin pairs NVLink 6 (1,800e9 bytes/s per GPU) with 200e9 bytes/s of NICs per GPU, both one way. "
+    "How many times as fast is the serial hierarchy of program-01 (128 nodes of 8, 140e9 bytes, no "
+    "latency, no overlap) as on 900e9 and 100e9?",
     answer=lambda: BEFORE / AFTER,
     unit="x",
     rtol=0.01,
@@ -33,8 +33,7 @@ EXERCISE = exercise(
     },
     right=("2x", "2.0 times", 2.0),
     explain=lambda: (
-        f"{show(BEFORE, 's')} / {show(AFTER, 's')} = {show(BEFORE / AFTER)}. A generation that doubles both links "
-        "keeps "
-        "the balance, so nothing else has to change; doubling one of them buys less (domain-01)."
+        f"{show(BEFORE, 's')} / {show(AFTER, 's')} = {show(BEFORE / AFTER)}. A generation that doubles both "
+        "links keeps the balance, so nothing else has to change; doubling one of them buys less (domain-01)."
     ),
 )

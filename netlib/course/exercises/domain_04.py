@@ -15,9 +15,9 @@ EXERCISE = exercise(
     stars=3,
     minutes=(6, 12),
     place=44,
-    ask="At which domain size g do the NVLink half and the NIC half of the serial hierarchy take the same time? "
-    "NVLink 900e9 and "
-    "one NIC of 100e9 bytes/s per GPU, one way, no latency, and so many nodes that (M-1)/M is 1.",
+    ask="At which domain size g do the NVLink half and the NIC half of the serial hierarchy take the same "
+    "time? NVLink 900e9 and one NIC of 100e9 bytes/s per GPU, one way, no latency, and so many nodes "
+    "that (M-1)/M is 1.",
     answer=balance,
     unit="GPUs",
     compare="exact",
@@ -34,7 +34,7 @@ EXERCISE = exercise(
     },
     right=(10.0, "10 GPUs", "10"),
     explain=lambda: (
-        f"2(g-1)/g S/B_up = 2 (S/g)/B_out gives g = 1 + B_up/B_out = {balance():g}. Below it the NICs are the slow "
-        f"half, above it NVLink. With 128 nodes the exact value is {show(balance(NODES), digits=4)}."
+        f"2(g-1)/g S/B_up = 2 (S/g)/B_out gives g = 1 + B_up/B_out = {balance():g}. Below it the NICs are "
+        f"the slow half, above it NVLink. With 128 nodes the exact value is {show(balance(NODES), digits=4)}."
     ),
 )

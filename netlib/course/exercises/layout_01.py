@@ -19,10 +19,9 @@ EXERCISE = exercise(
     minutes=(4, 7),
     place=91,
     ask="An article says that the gradients of a 70B model on 1,024 GPUs add up to 1.4 TB per step. Model "
-    "parallelism splits the 140 GB of "
-    "BF16 gradients inside a replica; every data-parallel replica holds them once. Adding up all GPUs' gradient "
-    "buffers, for "
-    "which data-parallel degree is the sum 1.4 TB? (Then look whether 1,024 divides by it.)",
+    "parallelism splits the 140 GB of BF16 gradients inside a replica; every data-parallel replica "
+    "holds them once. Adding up all GPUs' gradient buffers, for which data-parallel degree is the sum "
+    "1.4 TB? (Then look whether 1,024 divides by it.)",
     answer=degree,
     unit="replicas",
     compare="exact",
@@ -39,10 +38,8 @@ EXERCISE = exercise(
     },
     right=("10 replicas", 10.0, "10"),
     explain=lambda: (
-        f"1.4 TB / 140 GB = {degree():g} replicas. But 1,024 / {degree():g} = {show(RANKS / degree(), digits=4)} is "
-        "no whole number "
-        "of GPUs, so no real layout of 1,024 GPUs gives 1.4 TB. And the sum is a logical number: what a wire carries "
-        "is "
-        "2(DP-1)/DP times the shard."
+        f"1.4 TB / 140 GB = {degree():g} replicas. But 1,024 / {degree():g} = {show(RANKS / degree(), digits=4)} "
+        "is no whole number of GPUs, so no real layout of 1,024 GPUs gives 1.4 TB. And the sum is a logical "
+        "number: what a wire carries is 2(DP-1)/DP times the shard."
     ),
 )

@@ -17,9 +17,9 @@ EXERCISE = exercise(
     stars=1,
     minutes=(3, 5),
     place=92,
-    ask="With pure data parallelism on 1,024 GPUs (no tensor or pipeline parallelism), what do all GPUs' gradient "
-    "buffers of the 70B "
-    "model in BF16 add up to, in TB? Count each GPU's buffer once, not what a ring sends.",
+    ask="With pure data parallelism on 1,024 GPUs (no tensor or pipeline parallelism), what do all GPUs' "
+    "gradient buffers of the 70B model in BF16 add up to, in TB? Count each GPU's buffer once, not what "
+    "a ring sends.",
     answer=total,
     unit="TB",
     rtol=0.005,
@@ -38,7 +38,7 @@ EXERCISE = exercise(
     right=("143.4 TB", "143360 GB", "0.1434 PB", "130.4 TiB", 143.36),
     explain=lambda: (
         f"1,024 x 140 GB = {show(total(), 'TB', 4)}. No link sees that: a ring makes each GPU send "
-        f"{show(PER_GPU, 'GB', 4)}. "
-        "Nor would the model fit: weights and gradients together take twice 140 GB on each GPU."
+        f"{show(PER_GPU, 'GB', 4)}. Nor would the model fit: weights and gradients together take twice 140 "
+        "GB on each GPU."
     ),
 )

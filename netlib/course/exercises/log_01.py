@@ -17,9 +17,9 @@ EXERCISE = exercise(
     stars=2,
     minutes=(4, 7),
     place=53,
-    ask="This row comes from a real nccl-tests log: all_reduce on 8 A100 in one node (out of place; published with "
-    "Microsoft's superbenchmark). "
-    "Two columns are blanked. Compute busbw, in GB/s; nccl-tests prints decimal gigabytes.",
+    ask="This row comes from a real nccl-tests log: all_reduce on 8 A100 in one node (out of place; "
+    "published with Microsoft's superbenchmark). Two columns are blanked. Compute busbw, in GB/s; "
+    "nccl-tests prints decimal gigabytes.",
     shown="#       size         count    type   redop     time   algbw   busbw\n"
     "#        (B)    (elements)                     (us)  (GB/s)  (GB/s)\n"
     "  1073741824     268435456   float     sum   8159.5     ...     ...",
@@ -42,8 +42,7 @@ EXERCISE = exercise(
     right=("230.3 GB/s", "230 GBps", "1842 Gb/s", "214.5 GiB/s", 230.29),
     explain=lambda: (
         f"{SIZE:,} B / 8,159.5 us = {show(float(algbw(SIZE, TIME)), 'GB/s', 5)}, times 2 x 7/8 = "
-        f"{show(value(), 'GB/s', 5)}, "
-        f"as the log prints it. That is {show(value() / 300e9, '%', 2)} of the 300 GB/s that an A100's NVLink moves "
-        "one way: a healthy node."
+        f"{show(value(), 'GB/s', 5)}, as the log prints it. That is {show(value() / 300e9, '%', 2)} of the "
+        "300 GB/s that an A100's NVLink moves one way: a healthy node."
     ),
 )

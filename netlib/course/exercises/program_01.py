@@ -65,7 +65,7 @@ EXERCISE = exercise(
         "In seconds: "
         + ", ".join(f"{name} {show(time, 's')}" for name, time in lines().items())
         + ". The units close because every number is bytes, or bytes per second one way. The arithmetic is right; "
-        "what to make of flat / hierarchical = "
-        f"{show(lines()['flat'] / lines()['hierarchical'])} is the question of rails-02."
+        f"what to make of flat / hierarchical = {show(lines()['flat'] / lines()['hierarchical'])} is the "
+        "question of rails-02."
     ),
 )

@@ -21,12 +21,10 @@ EXERCISE = exercise(
     stars=2,
     minutes=(6, 10),
     place=22,
-    ask="The same all-reduce (140e9 bytes per GPU, no latency, no overlap, stages in series) on H100 nodes. The data "
-    "sheet says: "
-    "NVLink 900 GB/s per GPU, both directions added; one 400 Gb/s NIC per GPU. How many seconds for the ring over "
-    "8 GPUs (`node`), the single ring over 1,024 GPUs at one NIC's speed (`flat`) and the hierarchy of 128 nodes of "
-    "8 "
-    "(`hierarchical`)? Three digits.",
+    ask="The same all-reduce (140e9 bytes per GPU, no latency, no overlap, stages in series) on H100 nodes. "
+    "The data sheet says: NVLink 900 GB/s per GPU, both directions added; one 400 Gb/s NIC per GPU. How "
+    "many seconds for the ring over 8 GPUs (`node`), the single ring over 1,024 GPUs at one NIC's speed "
+    "(`flat`) and the hierarchy of 128 nodes of 8 (`hierarchical`)? Three digits.",
     answer=lines,
     unit="s",
     rtol=0.005,
@@ -54,7 +52,7 @@ EXERCISE = exercise(
         "In seconds: "
         + ", ".join(f"{name} {show(time, 's')}" for name, time in lines().items())
         + f". Mixing 900 (both ways) with 50 (one way) gives {show(MIXED, 's')} for the hierarchy, "
-        f"{show(1 - MIXED / lines()['hierarchical'], '%', 2)} too little: only the NVLink stage is wrong, so the "
-        "error hides."
+        f"{show(1 - MIXED / lines()['hierarchical'], '%', 2)} too little: only the NVLink stage is wrong, so "
+        "the error hides."
     ),
 )

@@ -19,11 +19,10 @@ EXERCISE = exercise(
     stars=2,
     minutes=(6, 10),
     place=31,
-    ask="1,024 GPUs, 128 nodes of 8, 140e9 bytes per GPU, NVLink 900e9 and a NIC per GPU 100e9 bytes/s, one way, no "
-    "latency. "
-    "NCCL does not run one flat ring: it opens eight, each through all 1,024 ranks, each with an eighth of the "
-    "buffer, each "
-    "leaving a node through another NIC. How many seconds does the all-reduce take? Three digits.",
+    ask="1,024 GPUs, 128 nodes of 8, 140e9 bytes per GPU, NVLink 900e9 and a NIC per GPU 100e9 bytes/s, one "
+    "way, no latency. NCCL does not run one flat ring: it opens eight, each through all 1,024 ranks, "
+    "each with an eighth of the buffer, each leaving a node through another NIC. How many seconds does "
+    "the all-reduce take? Three digits.",
     answer=rails,
     unit="s",
     rtol=0.004,  # the pipelined hierarchy is only 0.7 % away
@@ -44,8 +43,8 @@ EXERCISE = exercise(
     right=("350 ms", "0.350 s", 0.3497, "349658 us", "0.35"),
     explain=lambda: (
         f"A flat ring crosses a node's border once per ring, so eight rings share eight NICs: {show(rails(), 's')}, "
-        f"an eighth of {show(ONE_NIC, 's')}. NVLink carries seven eighths of the ring's bytes at nine times the "
-        "speed and is no bottleneck. "
-        "Source: NCCL's maintainers describe rings over all NICs in NVIDIA/nccl issues 471 and 530."
+        f"an eighth of {show(ONE_NIC, 's')}. NVLink carries seven eighths of the ring's bytes at nine times "
+        "the speed and is no bottleneck. Source: NCCL's maintainers describe rings over all NICs in "
+        "NVIDIA/nccl issues 471 and 530."
     ),
 )

@@ -17,11 +17,9 @@ EXERCISE = exercise(
     minutes=(8, 12),
     place=32,
     ask="An article compares a flat ring with the serial hierarchy on the cluster of rails-01 and finds the "
-    "hierarchy 4.5 times "
-    "faster. Compare it with the flat ring that NCCL runs, on all eight NICs: `speedup` is the time of that ring "
-    "over "
-    "the time of the serial hierarchy (stages one after the other, no latency). Then say which `assumption` made "
-    "4.5.",
+    "hierarchy 4.5 times faster. Compare it with the flat ring that NCCL runs, on all eight NICs: "
+    "`speedup` is the time of that ring over the time of the serial hierarchy (stages one after the "
+    "other, no latency). Then say which `assumption` made 4.5.",
     answer=lambda: {"speedup": RAILS / SERIAL, "assumption": "a"},
     unit={"speedup": "x"},
     compare={"assumption": "choice"},
@@ -56,10 +54,10 @@ EXERCISE = exercise(
         ("56.4 %", "The flat ring uses one of a node's eight NICs"),
     ),
     explain=lambda: (
-        f"{show(RAILS, 's')} / {show(SERIAL, 's')} = {show(RAILS / SERIAL)}: without latency the serial hierarchy is "
-        f"slower than the ring it is said to beat; perfectly pipelined it gains "
-        f"{show(RAILS / PIPELINED, digits=4)}x. The 4.5 came from "
-        "giving the flat ring one NIC of eight. What the hierarchy really buys is steps: "
+        f"{show(RAILS, 's')} / {show(SERIAL, 's')} = {show(RAILS / SERIAL)}: without latency the serial "
+        f"hierarchy is slower than the ring it is said to beat; perfectly pipelined it gains "
+        f"{show(RAILS / PIPELINED, digits=4)}x. "
+        "The 4.5 came from giving the flat ring one NIC of eight. What the hierarchy really buys is steps: "
         f"2(128-1) + 2(8-1) = {2 * (NODES - 1) + 2 * (GPUS - 1)} instead of 2(1024-1) = {2 * (GPUS * NODES - 1):,}."
     ),
 )

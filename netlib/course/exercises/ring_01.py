@@ -16,10 +16,10 @@ EXERCISE = exercise(
     stars=1,
     minutes=(3, 5),
     place=11,
-    ask="A ring all-reduce adds a buffer of S bytes over N ranks. How many bytes does each rank send, as a multiple "
-    "of S, "
-    "for N = 8 and for N = 1,024? Count what it sends, not what it receives; N divides the buffer evenly. "
-    "Four digits, please: the second answer is close to a round number and is not that number.",
+    ask="A ring all-reduce adds a buffer of S bytes over N ranks. How many bytes does each rank send, as a "
+    "multiple of S, for N = 8 and for N = 1,024? Count what it sends, not what it receives; N divides "
+    "the buffer evenly. Four digits, please: the second answer is close to a round number and is not "
+    "that number.",
     answer=lambda: {"n8": sent(8), "n1024": sent(1024)},
     unit="S",
     rtol={"n8": 1e-3, "n1024": 3e-4},
@@ -52,11 +52,10 @@ EXERCISE = exercise(
     ),
     explain=lambda: (
         "Each rank sends N-1 chunks of S/N bytes to reduce-scatter and as many to all-gather: 2(N-1)/N S, "
-        f"so {sent(8):.4g} S on 8 ranks and {sent(1024):.4g} S on 1,024. No algorithm in which ranks do the adding "
-        "sends "
-        f"less (Patarasuk and Yuan 2009). From 8 to 1,024 ranks the bytes grow by {sent(1024) / sent(8) - 1:.0%}, "
-        "the number "
-        f"of steps, 2(N-1), by a factor of {1023 / 7:.0f}. That is why a large ring dies of latency and not of "
-        "bandwidth."
+        f"so {sent(8):.4g} S on 8 ranks and {sent(1024):.4g} S on 1,024. As long as ranks do the adding, "
+        "no algorithm lets its busiest rank send less (Patarasuk and Yuan 2009). From 8 to 1,024 ranks the bytes "
+        f"grow by {sent(1024) / sent(8) - 1:.0%}, "
+        f"the number of steps, 2(N-1), by a factor of {1023 / 7:.0f}. That is why a large ring dies of "
+        "latency and not of bandwidth."
     ),
 )

@@ -72,12 +72,10 @@ EXERCISE = exercise(
     stars=2,
     minutes=(8, 15),
     place=12,
-    ask="Write `ring_time(size, n, alpha, bandwidth)`: the seconds that a ring all-reduce of `size` bytes takes on "
-    "`n` "
-    "equal ranks, where each message of b bytes costs alpha + b / bandwidth (bytes/s, one way). All ranks send at "
-    "the same "
-    "time, adding costs nothing, n divides the buffer. Your function is held to four properties on small cases, two "
-    "of them found by executing a ring, not by a formula.",
+    ask="Write `ring_time(size, n, alpha, bandwidth)`: the seconds that a ring all-reduce of `size` bytes "
+    "takes on `n` equal ranks, where each message of b bytes costs alpha + b / bandwidth (bytes/s, one "
+    "way). All ranks send at the same time, adding costs nothing, n divides the buffer. Your function "
+    "is held to four properties on small cases, two of them found by executing a ring, not by a formula.",
     answer=lambda: ring_time,
     laws=LAWS,
     hints=(
@@ -100,8 +98,7 @@ EXERCISE = exercise(
     ),
     explain=lambda: (
         "Two passes of n-1 steps, each moving one chunk of size/n bytes: "
-        "`2 * (n - 1) * (alpha + size / n / bandwidth)`. The bytes 2(n-1)/n size hardly depend on n; the latency "
-        "2(n-1) alpha "
-        "is proportional to it."
+        "`2 * (n - 1) * (alpha + size / n / bandwidth)`. "
+        "The bytes 2(n-1)/n size hardly depend on n; the latency 2(n-1) alpha is proportional to it."
     ),
 )

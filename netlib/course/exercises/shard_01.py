@@ -13,13 +13,11 @@ EXERCISE = exercise(
     stars=2,
     minutes=(6, 10),
     place=61,
-    ask="A 70B model in BF16 (140 GB of weights, 140 GB of gradients) trains on 1,024 GPUs with data parallelism "
-    "only. How many "
-    "GB does each GPU send per step with ring collectives: `ddp` all-reduces the gradients; `fsdp` (ZeRO-3, sharded "
-    "over "
-    "all 1,024) all-gathers the weights for the forward and again for the backward pass and reduce-scatters the "
-    "gradients, "
-    "all in BF16, one micro-batch a step? And what is the `ratio` fsdp / ddp?",
+    ask="A 70B model in BF16 (140 GB of weights, 140 GB of gradients) trains on 1,024 GPUs with data "
+    "parallelism only. How many GB does each GPU send per step with ring collectives: `ddp` all-reduces "
+    "the gradients; `fsdp` (ZeRO-3, sharded over all 1,024) all-gathers the weights for the forward and "
+    "again for the backward pass and reduce-scatters the gradients, all in BF16, one micro-batch a "
+    "step? And what is the `ratio` fsdp / ddp?",
     answer=lambda: {"ddp": DDP, "fsdp": FSDP, "ratio": FSDP / DDP},
     unit={"ddp": "GB", "fsdp": "GB", "ratio": "x"},
     rtol={"ddp": 0.005, "fsdp": 0.005, "ratio": 0.02},
@@ -43,10 +41,8 @@ EXERCISE = exercise(
     },
     right=({"ddp": 280, "fsdp": 420, "ratio": 1.5}, ("279.7 GB", "419.6e9 B", "1.5x"), ("260.5 GiB", "0.42 TB", 1.5)),
     explain=lambda: (
-        f"DDP {show(DDP, 'GB', 4)}, FSDP {show(FSDP, 'GB', 4)}: {show(FSDP / DDP, digits=2)} times as much. Sharding "
-        "saves "
-        "memory and pays with traffic; it hides well, because each layer's gather can run while another layer "
-        "computes. "
-        "Source: Rajbhandari et al. 2020, section on communication."
+        f"DDP {show(DDP, 'GB', 4)}, FSDP {show(FSDP, 'GB', 4)}: {show(FSDP / DDP, digits=2)} times as much. "
+        "Sharding the weights too saves memory and pays with traffic; it hides well, because each layer's "
+        "gather can run while another layer computes. Source: Rajbhandari et al. 2020, section on communication."
     ),
 )

@@ -22,8 +22,8 @@ NVLINK = bandwidth("nvlink5")
     "bucket-size",
     title="How large a bucket?",
     caption="Share of an all-reduce that is latency, for nodes of eight GPUs with a NIC each. Rail rings take "
-    "2(nodes-1) steps, a ring through every GPU eight times as many. Large buckets hide latency but start late; the "
-    "mark shows where a tenth is lost.",
+    "2(nodes-1) steps, a ring through every GPU more than eight times as many. Large buckets hide latency but start "
+    "late; the mark shows where a tenth is lost.",
     alt="Two falling S-shaped curves of latency share over bucket size on a log axis, the rail ring's well to the "
     "left of the flat ring's; marks at a tenth of the time and at the usual 25 MiB bucket, which lies high on both "
     "curves.",

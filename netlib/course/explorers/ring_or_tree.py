@@ -27,12 +27,12 @@ def ring_or_tree(
     nodes: Annotated[Array, Knob(2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, default=16, unit="nodes of 8 GPUs")],
     alpha: Annotated[Array, Knob(2e-6, 5e-6, 10e-6, 20e-6, default=10e-6, unit="s", label="latency per step")],
 ) -> Figure:
-    """Ring and double tree over flat ranks, with the lower bound of both latency and bytes."""
+    """Ring and double tree over flat ranks, with the larger of the two lower bounds, of steps and of bytes."""
     size = np.geomspace(KiB, 16 * GiB, 97)
     n = 8 * nodes
     nic = Link(alpha, bandwidth("ndr-400"))
     ring = ring_allreduce_time(size, n, nic)
-    bound = depth(n) * alpha + 2 * (n - 1) / n * size * nic.beta
+    bound = np.maximum(depth(n) * alpha, 2 * (n - 1) / n * size * nic.beta)
     crossing = crossover_size(
         lambda s: double_tree_allreduce_time(s, n, nic), lambda s: ring_allreduce_time(s, n, nic), low=1.0, high=1e15
     )
