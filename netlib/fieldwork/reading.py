@@ -5,31 +5,21 @@ long a collective took, not why. Read with the chapter "Collectives", section "R
 Sources of the rules: nccl-tests doc/PERFORMANCE.md; NVIDIA/nccl-tests issues 309 (two nodes) and 130 (alltoall).
 """
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from netlib.arguments import Floats
 from netlib.fieldwork import curve
 from netlib.fieldwork.nccl_check import disagreements
 from netlib.fieldwork.nccl_tests import NcclTests, measured
+from netlib.hardware import Node
 from netlib.units import GB, KiB, MiB, show, size_name
-
-
-@dataclass(frozen=True)
-class Node:
-    """The link rates of one node, bytes/s one way: NVLink `up` of each of `gpus`, `out` of each of `nics`."""
-
-    gpus: int
-    up: float
-    nics: int
-    out: float
 
 
 def observations(table: NcclTests, node: Node | None = None) -> list[str]:
     """An honest reading: one sentence per finding, in the order in which to read them.
 
-    `node` gives the link rates to hold the peak against; without it no rate is called good or bad.
+    `node`, from the hardware registry, gives the link rates to hold the peak against; without it no rate is called good
+    or bad.
 
     >>> from netlib.fieldwork import read_nccl_tests
     >>> row = "1073741824 268435456 float sum -1 4484.9 239.41 448.90 0 4470.2 240.20 450.37 0"
@@ -240,14 +230,14 @@ def link_ceiling(op: str, n: int, nodes: int, node: Node) -> tuple[float, str]:
     Rings: one node, the NVLink of a GPU; more nodes, the NICs of a node. alltoall: a GPU's share of the NICs carries
     only what leaves the node, (nodes-1)/nodes of size.
 
-    >>> link_ceiling("all_reduce", 16, 2, Node(8, 450e9, 8, 50e9))[0]
+    >>> from netlib import hardware
+    >>> link_ceiling("all_reduce", 16, 2, hardware.node("dgx-h100"))[0]
     400000000000.0
     """
     if nodes == 1:
         return node.up, "the NVLink rate of a GPU one way"
     if op == "alltoall":
-        share = node.nics * node.out / node.gpus
-        return share * nodes / (nodes - 1) * (n - 1) / n, "where a GPU's share of the NICs is full"
+        return node.out * nodes / (nodes - 1) * (n - 1) / n, "where a GPU's share of the NICs is full"
     if op in ("all_reduce", "all_gather", "reduce_scatter", "broadcast", "reduce"):
-        return node.nics * node.out, "the NICs of a node together, one way"
+        return node.gpus * node.out, "the NICs of a node together, one way"
     return 0.0, ""

@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from netlib.fieldwork import disagreements, measured, read_all, read_nccl_tests
-from netlib.fieldwork.reading import Node, observations
+from netlib.fieldwork.reading import observations
+from netlib.hardware import node
 from tests.fieldwork import printer
 
 OPS = ("all_reduce", "broadcast", "reduce", "sendrecv", *printer.BLOCKS)
@@ -148,7 +149,7 @@ def test_odd_text_raises_nothing_but_the_one_sentence(text):
     for table in tables_of(text):
         assert len(table.size) == len(table.out.time) == len(table.inplace.time) > 0
         assert all(isinstance(problem, str) for problem in table.problems)
-        said = observations(table) + observations(table, Node(8, 450e9, 8, 50e9))
+        said = observations(table) + observations(table, node("dgx-h100"))
         assert said
         assert all(sentence.endswith(".") for sentence in said)
         measured(table, table.types[0])

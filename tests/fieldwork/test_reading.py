@@ -5,12 +5,13 @@ from pathlib import Path
 import pytest
 
 from netlib.fieldwork import disagreements, read_nccl_tests, recomputed
-from netlib.fieldwork.reading import Node, link_ceiling, observations
+from netlib.fieldwork.reading import link_ceiling, observations
+from netlib.hardware import node
 from netlib.units import MiB
 from tests.fieldwork import printer
 
 PASTES = Path(__file__).parent / "pastes"
-HGX = Node(gpus=8, up=450e9, nics=8, out=50e9)  # 8 H100, NVLink 4, one 400 Gb/s NIC per GPU
+HGX = node("dgx-h100")
 
 
 def said(text, node=None, **known):
