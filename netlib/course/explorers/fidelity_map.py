@@ -39,6 +39,9 @@ def _in(row: Judged, place: str, size: str) -> bool:
     return (place == "all" or place in row.group) and row.group.endswith(SIZES[size])
 
 
+USABLE = 0.8  # below this share of hits the figure says so
+
+
 @explorer(
     "fidelity-map",
     title="Where the models hit and miss",
@@ -87,9 +90,8 @@ def fidelity_map(
         },
         reading=_reading,
         failure=lambda s: (
-            f"{s['rows'] - s['hit']:.0f} of {s['rows']:.0f} rows are missed: the model lacks something that these "
-            "systems do."
-            if s["hit"] < s["rows"]
+            f"{s['rows'] - s['hit']:.0f} of {s['rows']:.0f} rows are missed: do not use the model here."
+            if s["hit"] < USABLE * s["rows"]
             else ""
         ),
     )
