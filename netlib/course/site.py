@@ -29,6 +29,7 @@ _WARNING = re.compile(r"^(?P<where>\S.*?): (?:WARNING|ERROR|CRITICAL): (?P<what>
 _STAGE = re.compile(
     r"^(reading sources|writing output|copying static files)|^.*?((?:notebooks|labs)/\S+): Executing notebook"
 )
+_IN_CELL = re.compile(r"^\w*(?:Error|Exception|Interrupt): ")  # a builtin: what the cell raised, not who ran it
 _RAISED = re.compile(r"^(?:\w+\.)*(\w*(?:Error|Exception|Interrupt): .*)")
 _READING = re.compile(r"^reading sources\.\.\. \[ *\d+%\] (\S+)")
 _LOADS = re.compile(
@@ -93,11 +94,12 @@ def run_jupyter_book(root: Path, strict: bool, say: Callable[[str], None]) -> No
             file.write(line + "\n")
             if found := _WARNING.match(line):
                 faults.append(f"{found['where'].replace(f'{root}/', '')}: {found['what']}")
-            elif faults and faults[-1].endswith("[mystnb.exec]") and _RAISED.match(line):
+            elif faults and faults[-1].endswith("[mystnb.exec]") and _IN_CELL.match(line):
                 faults[-1] += f", {line}"
-            elif crashed and (raised := _RAISED.match(line)):  # what stopped the build goes before what it warned of
-                faults.insert(0, f"{page}: {raised[1]}")
+            elif crashed and (raised := _RAISED.match(line)):
                 crashed = False
+                if not any("[mystnb.exec]" in fault for fault in faults):  # a failing cell has said more already
+                    faults.insert(0, f"{page}: {raised[1]}")  # what stopped the build, before what it warned of
             page = reading[1] if (reading := _READING.match(line)) else page
             crashed = crashed or line == "Exception occurred:"
             if (stage := _STAGE.match(line)) and stage[0] != told:
