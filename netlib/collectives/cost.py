@@ -2,7 +2,7 @@
 
 Every one of `n` ranks holds `size` bytes and needs the sum. A rank sends to one other rank and receives from one other
 rank at a time, at `link`'s alpha and beta = 1 / bandwidth each way; adding costs `gamma` seconds a byte.
-Read with the chapter "Collectives", section "Four ways to add". Formulas: Thakur, Rabenseifner and Gropp (2005);
+Read with the chapter "Collectives", section "Ways to add". Formulas: Thakur, Rabenseifner and Gropp (2005);
 Sanders, Speck and Traff (2009) for the two trees; where n is no power of two, counts are executed in the tests.
 """
 

@@ -10,6 +10,7 @@ import contextlib
 import hashlib
 import json
 import os
+import shutil
 import signal
 import socket
 import sys
@@ -67,6 +68,23 @@ def port_for(wanted: str | int | None, usual: int, name: str, other: int = 0) ->
                 print(f"      port {usual} is in use, taking {port}", flush=True)
             return port
     raise ValueError(f"Ports {usual} to {usual + 99} are all in use: name a free one with {name}=PORT.")
+
+
+def desk(folder: Path) -> Path:
+    """Where a learner works: copies of the notebooks and their data in `desk/`, which git and the book do not see.
+
+    A copy is made once and never written again: what a person has changed stays, and a half-typed cell breaks no book.
+    A notebook that is new in the course appears at the next start; a copy that was deleted comes back fresh.
+    """
+    place = folder / "desk"
+    for source in sorted((folder / "notebooks").rglob("*")):
+        wanted = place / source.relative_to(folder / "notebooks")
+        if source.is_file() and not wanted.exists() and not any(part.startswith(".") for part in source.parts[-2:]):
+            wanted.parent.mkdir(parents=True, exist_ok=True)
+            draft = wanted.with_name(wanted.name + ".tmp")
+            shutil.copyfile(source, draft)
+            draft.replace(wanted)
+    return place
 
 
 def is_free(port: int) -> bool:
@@ -195,7 +213,7 @@ def start(
             print("[4/4] JupyterLab", flush=True)
             served = running.enter_context(lab_server(folder, at_lab, folder / ".netlib" / "jupyter"))
             process = served.process
-            lines.append("JupyterLab  " + served.address("notebooks"))
+            lines.append("JupyterLab  " + served.address(desk(folder).name))
         print(box([*lines, "Ctrl-C stops " + ("both." if book and lab else "it.")]), flush=True)
         while not stopped.wait(0.2):
             if process is not None and process.poll() is not None:

@@ -28,6 +28,27 @@ def taken(free_port: int) -> Iterator[int]:
         yield free_port
 
 
+def test_a_desk_keeps_what_a_person_changed(tmp_path):
+    """Copies are made once: edits stay, a deleted copy comes back, new notebooks appear, hidden files do not."""
+    source = tmp_path / "notebooks"
+    (source / "data").mkdir(parents=True)
+    (source / "a.ipynb").write_text("first")
+    (source / "data" / "log.txt").write_text("rows")
+    (source / ".netlib-answers.jsonl").write_text("{}")
+    place = serve.desk(tmp_path)
+    assert sorted(p.relative_to(place).as_posix() for p in place.rglob("*") if p.is_file()) == [
+        "a.ipynb",
+        "data/log.txt",
+    ]
+    (place / "a.ipynb").write_text("mine")
+    (source / "a.ipynb").write_text("second")
+    (source / "b.ipynb").write_text("new")
+    serve.desk(tmp_path)
+    assert [(place / name).read_text() for name in ("a.ipynb", "b.ipynb")] == ["mine", "new"]
+    (place / "a.ipynb").unlink()
+    assert (serve.desk(tmp_path) / "a.ipynb").read_text() == "second"
+
+
 def test_a_port_asked_for_is_given_or_refused(taken: int, free_port: int) -> None:
     with pytest.raises(ValueError, match=f"LAB_PORT={taken} is in use on this machine"):
         port_for(str(taken), 8888, "LAB_PORT")
@@ -242,7 +263,7 @@ def test_start_prints_both_addresses_and_stops_when_asked(
     watcher.join()
     said = "".join(seen) + capsys.readouterr().out
     assert "| Book        http://127.0.0.1:" in said
-    assert "/lab/tree/notebooks?token=" in said
+    assert "/lab/tree/desk?token=" in said
     assert said.endswith("\nStopping.\nStopped.\n")
 
 

@@ -35,7 +35,7 @@ EXERCISE = exercise(
     skill="ring or tree",
     stars=3,
     minutes=(8, 15),
-    place=71,
+    place=13,
     ask="64 ranks, alpha = 5 us per step, 50 GB/s one way, adding is free. A binomial tree reduces the "
     "whole buffer up 6 levels and broadcasts it down 6 levels, unpipelined. A ring makes 2(N-1) steps "
     "with chunks of S/N. From which buffer size on is the ring faster? In MB.",

@@ -51,7 +51,7 @@ def domain_size(
             Line("NVLink half", g, inside, "nvlink"),
             Line("both", g, inside + across, "hierarchy"),
             Rule(balance, "equal at {at} GPUs"),
-            Rule(domain, "chosen", ink="measured"),
+            Rule(domain, "", ink="measured"),
         ),
         numbers={
             "balance": Number(balance, "GPUs", "domain with equal halves, many domains"),

@@ -34,7 +34,7 @@ MEASURED = [r for r in published_rows() if r["id"].startswith("B200x32-") and in
     "ring runs highest, the others lie close together, and measured points follow them. A panel below shows ratios.",
 )
 def rails(
-    nics: Annotated[Array, Knob(1, 2, 4, 8, default=8, unit="NICs per node", label="NICs used")],
+    nics: Annotated[Array, Knob(1, 2, 4, 8, default=8, unit="per node", label="NICs used")],
     nodes: Annotated[Array, Knob(2, 4, 8, 16, 32, 64, 128, default=4, unit="nodes")],
     kind: Annotated[Array, Knob(*NODES, default="B200 + 400G", label="hardware")],
 ) -> Figure:
@@ -96,9 +96,10 @@ def rails(
 
 
 def _reading(s: Mapping[str, Any]) -> str:
-    ms = {name: f"{s[name] * 1e3:.1f} ms" for name in ("one", "whole", "serial", "piped", "measured")}
+    ms = {name: f"{s[name] * 1e3:.1f} ms" for name in ("one", "used", "whole", "serial", "piped", "measured")}
+    used = f"on {s['nics']:.0f} it takes {ms['used']}, and " if 1 < s["nics"] < G else ""
     said = (
         f"For 16 GiB two levels in series ({ms['serial']}) look {s['strawman']:.3g} times faster than a one-NIC ring "
-        f"({ms['one']}), yet the ring on all eight takes {ms['whole']} and the pipeline {ms['piped']}"
+        f"({ms['one']}), yet {used}the ring on all eight takes {ms['whole']} and the pipeline {ms['piped']}"
     )
     return said + (f"; measured: {ms['measured']}." if s["measured"] > 0 else ".")
