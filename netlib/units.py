@@ -55,6 +55,9 @@ _BINARY_WORDS = {"kibi": 2.0**10, "mebi": 2.0**20, "gibi": 2.0**30, "tebi": 2.0*
 _SMALL_WORDS = {"milli": 1e-3, "micro": 1e-6, "nano": 1e-9}
 
 
+_AMBIGUOUS = re.compile(r"^[kmgtp]b(/s|/sec)?$")
+
+
 def _spellings() -> dict[str, tuple[float, str]]:
     """Every accepted spelling of a unit -> (factor to SI, dimension)."""
     table: dict[str, tuple[float, str]] = {
@@ -88,13 +91,12 @@ def _spellings() -> dict[str, tuple[float, str]]:
     # lower-case "gbps" is the trade's spelling of gigabits; "gb/s" is not, and is refused below
     for prefix in "kmgt":
         table[prefix + "bps"] = (_DECIMAL[prefix.upper()] / 8, "bytes/s")
-    return table
+    return {unit: meaning for unit, meaning in table.items() if not _AMBIGUOUS.match(unit)}
 
 
 _UNITS = _spellings()
 # a comma separates thousands and nothing else: "3,2 ms" is refused, not read as 32
 _NUMBER = re.compile(r"^[+-]?((\d{1,3}(,\d{3})+|\d[\d_]*)(\.\d*)?|\.\d+)(e[+-]?\d+)?", re.IGNORECASE)
-_AMBIGUOUS = re.compile(r"^[kmgtp]b(/s|/sec)?$")
 
 
 def parse(text: str) -> Quantity:

@@ -40,6 +40,7 @@ def test_gib_is_not_gb():
     ("text", "said"),
     [
         ("50 gb/s", "ambiguous: write Gb for bits or GB for bytes"),
+        ("50 kb", "ambiguous: write Kb for bits or KB for bytes"),
         ("50 parsecs", "not known"),
         ("fast", "does not start with a number"),
         ("", "does not start with a number"),

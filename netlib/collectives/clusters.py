@@ -43,7 +43,7 @@ def hierarchical_allreduce_time(
     latency = stages(0.0)
     transfer = tuple(whole - fixed for whole, fixed in zip(stages(size), latency, strict=True))
     # T(k) is the larger of two curves a k + b/k + c, so the best k is at one bottom or where they cross
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         bottoms = [np.sqrt(other / own_latency) for other, own_latency in zip(transfer[::-1], latency, strict=True)]
         crossing = (transfer[1] - transfer[0]) / (latency[0] - latency[1])
     candidates = [np.clip(np.nan_to_num(k, nan=1.0, posinf=1e15), 1, 1e15) for k in (*bottoms, crossing)]

@@ -71,7 +71,7 @@ def double_tree_allreduce_time(size: ArrayLike, n: ArrayLike, link: Link, segmen
     """
     size, h = floats("size", size), depth(n)
     if segments is None:
-        with np.errstate(divide="ignore", invalid="ignore"):
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             k = np.sqrt(h * size * link.beta / (2 * np.asarray(link.alpha, dtype=np.float64)))
         free = np.asarray(np.asarray(link.alpha) == 0)  # without latency the finest pieces cost nothing
         best = 4 * h * link.alpha + 2 * size * link.beta + 2 * np.sqrt(8 * h * link.alpha * size * link.beta)
