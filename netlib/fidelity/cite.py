@@ -7,7 +7,7 @@ from netlib.collectives import busbw_factor, time_at_busbw
 from netlib.fidelity.calibration import FITTED
 from netlib.fidelity.rows import published_rows
 from netlib.fidelity.score import Judged, judge
-from netlib.fidelity.setup import read_setup
+from netlib.fidelity.setup import Setup, read_setup
 from netlib.links import Fit, fit_alpha_beta
 from netlib.units import parse
 
@@ -32,11 +32,11 @@ def measured_time(id: str) -> float:
     return float(time_at_busbw(setup.size, published(id), setup.ranks, setup.collective))
 
 
-def log(prefix: str, least: float = 0.0) -> tuple[Floats, Floats, int]:
-    """All rows of one published table, `size` (bytes) and time (s) from `least` bytes up, and its number of ranks.
+def log(prefix: str, least: float = 0.0) -> tuple[Setup, Floats, Floats]:
+    """One published table: its set-up, and `size` (bytes) and time (s) of its rows from `least` bytes up.
 
-    >>> size, time, n = log("B200x32")
-    >>> len(size), n
+    >>> setup, size, time = log("B200x32")
+    >>> len(size), setup.ranks
     (20, 32)
     """
     rows = [row for row in published_rows() if row["id"].startswith(f"{prefix}-")]
@@ -45,7 +45,7 @@ def log(prefix: str, least: float = 0.0) -> tuple[Floats, Floats, int]:
     setups = [read_setup(row) for row in rows]
     keep = [(s.size, measured_time(row["id"])) for s, row in zip(setups, rows, strict=True) if s.size >= least]
     size, time = np.array(sorted(keep)).T
-    return size, time, setups[0].ranks
+    return setups[0], size, time
 
 
 def log_fit(prefix: str, *, root: bool = False, least: float = 2**20) -> Fit:
@@ -55,8 +55,8 @@ def log_fit(prefix: str, *, root: bool = False, least: float = 2**20) -> Fit:
     >>> round(fit.bandwidth / 1e9)
     367
     """
-    size, time, n = log(prefix, least)
-    return fit_alpha_beta(size, time, volume=busbw_factor(n, "all_reduce") * size, root=root)
+    setup, size, time = log(prefix, least)
+    return fit_alpha_beta(size, time, volume=busbw_factor(setup.ranks, "all_reduce") * size, root=root)
 
 
 def judged(id: str) -> Judged:

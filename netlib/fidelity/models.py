@@ -14,8 +14,6 @@ from netlib.fidelity.rates import NIC_SHARE, PLAIN_TREE_SHARE, Generation
 from netlib.fidelity.setup import Setup, Unanswerable, read_setup
 from netlib.links import Link
 
-MOE_BYTES = {"dispatch": 128 * 8 * (7168 + 224 + 16), "combine": 128 * 8 * 7168 * 2}  # 128 tokens, top-8, hidden 7168
-
 
 @dataclass(frozen=True)
 class Constants:

@@ -7,56 +7,42 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from netlib.collectives import busbw, busbw_factor, time_at_busbw
+from netlib.collectives import busbw, busbw_factor
 from netlib.course.explorer import Knob, each, explorer
 from netlib.course.figure import Array, Axis, Figure, Line, Number, Panel, Points, Rule
-from netlib.fidelity import published_rows
+from netlib.fidelity import cite
 from netlib.fidelity.calibration import constants
 from netlib.fidelity.models import collective_time
-from netlib.fidelity.setup import Setup, read_setup
-from netlib.links import fit_alpha_beta
 from netlib.units import GiB, KiB, MiB, size_name
 
 TABLES = {
-    "8 A100": "AZA100-",
-    "8 H200": "AZH200-",
-    "8 B200": "B200x8-",
-    "32 B200, 4 nodes": "B200x32-",
-    "32 B200, calls queued": "B200x32q-",
+    "8 A100": "AZA100",
+    "8 H200": "AZH200",
+    "8 B200": "B200x8",
+    "32 B200, 4 nodes": "B200x32",
+    "32 B200, calls queued": "B200x32q",
 }
 MODELS = ("alpha and beta", "with a sqrt(size) term", "fidelity model")
 LEAST = MiB  # below it NCCL changes protocol, which no two constants follow
 CURVE = np.geomspace(KiB, 16 * GiB, 73)
 
 
-@cache
-def _table(name: str) -> tuple[Setup, Array, Array]:
-    """Set-up, sizes and measured seconds of one published table."""
-    rows = [row for row in published_rows() if row["id"].startswith(TABLES[name])]
-    setup = read_setup(rows[0])
-    size = np.array([float(row["message_bytes"]) for row in rows])
-    order = np.argsort(size)
-    time = time_at_busbw(size, [float(row["value"]) * 1e9 for row in rows], setup.ranks)
-    return setup, size[order], time[order]
-
-
 def _longest() -> int:
     """Points of the longest table: shorter ones are padded with gaps."""
-    return max(_table(name)[1].size for name in TABLES)
+    return max(cite.log(prefix)[1].size for prefix in TABLES.values())
 
 
 @cache
 def _state(table: str, model: str) -> Array:
     """Curve of seconds, then padded sizes, measured busbw and relative errors, then the fit's two constants."""
-    setup, size, time = _table(table)
+    setup, size, time = cite.log(TABLES[table])
     n, alpha, rate = setup.ranks, np.nan, np.nan
     if model == "fidelity model":
         both = [float(collective_time(replace(setup, size=s), constants())[0]) for s in (*CURVE, *size)]
         curve, modelled = np.array(both[: CURVE.size]), np.array(both[CURVE.size :])
     else:
-        kept = size >= LEAST
         factor = busbw_factor(n, "all_reduce")
-        fit = fit_alpha_beta(size[kept], time[kept], volume=factor * size[kept], root=model != MODELS[0])
+        fit = cite.log_fit(TABLES[table], root=model != MODELS[0], least=LEAST)
         alpha, rate = fit.alpha, fit.bandwidth
 
         def cost(s: Array) -> Array:

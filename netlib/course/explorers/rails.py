@@ -5,10 +5,10 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from netlib.collectives import hierarchical_allreduce_time, multirail_ring_allreduce_time, time_at_busbw
+from netlib.collectives import hierarchical_allreduce_time, multirail_ring_allreduce_time
 from netlib.course.explorer import Knob, explorer, pick
 from netlib.course.figure import Array, Axis, Figure, Line, Number, Panel, Points
-from netlib.fidelity import published_rows
+from netlib.fidelity import cite
 from netlib.hardware import Node, node
 from netlib.links import Link
 from netlib.units import GiB, MiB
@@ -21,7 +21,6 @@ NODES: dict[str, Node] = {
     "B300 + 800G": node("dgx-b300"),
 }
 G, LARGE = 8, 16 * GiB
-MEASURED = [r for r in published_rows() if r["id"].startswith("B200x32-") and int(r["message_bytes"]) >= MiB]
 
 
 @explorer(
@@ -54,8 +53,7 @@ def rails(
     two_level = hierarchical_allreduce_time(LARGE, G, nodes, free_up, free_out)
     piped_bytes = hierarchical_allreduce_time(LARGE, G, nodes, free_up, free_out, segments=None)
     there = (nodes == 4) & (kind == "B200 + 400G")
-    at = np.array([float(r["message_bytes"]) for r in MEASURED])
-    took = time_at_busbw(at, [float(r["value"]) * 1e9 for r in MEASURED], 32)
+    _, at, took = cite.log("B200x32", MiB)
     largest = np.where(there, took[at == LARGE], np.nan)
     return Figure(
         x=Axis("message size", "iB", "log", limits=(float(MiB), 32 * float(GiB))),
