@@ -22,7 +22,10 @@ from typing import Any
 from netlib import __version__, hardware
 from netlib.units import show
 
-FLOORS = ("netlib.units", "netlib.links", "netlib.collectives", "netlib.hardware", "netlib.fidelity.cite")
+FLOORS = (
+    *("netlib.units", "netlib.links", "netlib.topology", "netlib.collectives"),
+    *("netlib.hardware", "netlib.fidelity.cite"),
+)
 
 _ALLOWED = (
     *(ast.Expression, ast.Constant, ast.Name, ast.Load, ast.Attribute, ast.Call, ast.keyword, ast.Tuple, ast.List),
