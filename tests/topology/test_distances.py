@@ -99,7 +99,7 @@ def test_the_switch_of_a_node_joins_its_gpus_though_it_forwards_for_nobody() -> 
     assert distances_to(node, [0]).tolist() == [[0, 2, 1]]
 
 
-@pytest.mark.parametrize("name, value", [("vertices", [9]), ("among", [-1])])
+@pytest.mark.parametrize(("name", "value"), [("vertices", [9]), ("among", [-1])])
 def test_places_outside_of_the_fabric_are_refused(name: str, value: list[int]) -> None:
     node = build("node", 3, [0, 1], [0, 0, 0], [Cables([0, 1], [2, 2], LINK)])
     with pytest.raises(ValueError, match=f"{name} = {value[0]} is outside of this fabric"):
