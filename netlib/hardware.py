@@ -20,8 +20,8 @@ Item = TypeVar("Item")
 DIRECTIONS = ("one-way", "both-ways", "not-applicable")
 SCOPES = ("lane", "link", "port", "adapter", "module", "chip", "GPU", "node", "rack")
 KINDS = (
-    *("nvlink", "nvswitch", "pcie", "infiniband", "ethernet", "ici"),
-    *("memory", "nic", "compute", "optics", "total", "count"),
+    *("nvlink", "nvswitch", "scaleup", "pcie", "infiniband", "ethernet", "ici"),
+    *("memory", "nic", "compute", "optics", "latency", "total", "count"),
 )
 _CHOICES = {
     "direction": DIRECTIONS,
