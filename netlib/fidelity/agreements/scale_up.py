@@ -181,7 +181,9 @@ def pcie_counted(fact_id: str) -> float:
     return blocks * kept
 
 
-_FLOPS = tuple((fact(f"bf16-{chip}").value, bandwidth(link)) for chip, link in (("h100", "nvlink4"), ("b200", "nvlink5")))
+_FLOPS = tuple(
+    (fact(f"bf16-{chip}").value, bandwidth(link)) for chip, link in (("h100", "nvlink4"), ("b200", "nvlink5"))
+)
 _SIZES = ((72, 18), (8, 18), (16, 6), (36, 18), (7, 3))
 _RATES = ((72, 900e9), (8, 900e9), (16, 300e9), (2, 50e9))
 
@@ -196,7 +198,9 @@ AGREEMENTS = (
         1e-12,
     ),
     Agreement("domain-links", "the links of a domain", domain_links, links_counted, _SIZES),
-    Agreement("domain-pairs", "the copper pairs of a domain", domain_pairs, pairs_counted, _SIZES, "counted wire by wire"),
+    Agreement(
+        "domain-pairs", "the copper pairs of a domain", domain_pairs, pairs_counted, _SIZES, "counted wire by wire"
+    ),
     Agreement(
         "domain-switches",
         "the switch chips of a domain",
@@ -205,10 +209,21 @@ AGREEMENTS = (
         ((72, 18, 72), (8, 18, 36)),
     ),
     Agreement(
-        "domain-aggregate", "all links of a domain, both ways", domain_aggregate, aggregate_counted, _RATES, tolerance=1e-12
+        "domain-aggregate",
+        "all links of a domain, both ways",
+        domain_aggregate,
+        aggregate_counted,
+        _RATES,
+        tolerance=1e-12,
     ),
     Agreement(
-        "domain-bisection", "half of a domain to the other half", domain_bisection, bisection_counted, _RATES, "max-flow", 1e-9
+        "domain-bisection",
+        "half of a domain to the other half",
+        domain_bisection,
+        bisection_counted,
+        _RATES,
+        "max-flow",
+        1e-9,
     ),
     Agreement(
         "nvls-bytes",
