@@ -38,7 +38,7 @@ def one_way(both_ways: float) -> float:
 class Quantity:
     """A number in SI units with its dimension.
 
-    `dimension` is one of "bytes", "s", "bytes/s", "flop/s", "transfers/s", "W", "1" (a plain number or ratio);
+    `dimension` is one of "bytes", "s", "bytes/s", "flop/s", "transfers/s", "W", "m", "1" (a plain number or ratio);
     `unit` is the spelling that was read, "" for a bare number.
     """
 
@@ -88,6 +88,8 @@ def _spellings() -> dict[str, tuple[float, str]]:
             table[prefix + name] = (factor, "flop/s")
         table[prefix + "T/s"] = (factor, "transfers/s")
         table[prefix + "W"] = (factor, "W")
+    for name, metres in {"m": 1.0, "km": 1e3}.items():
+        table[name] = (metres, "m")
     # lower-case "gbps" is the trade's spelling of gigabits; "gb/s" is not, and is refused below
     for prefix in "kmgt":
         table[prefix + "bps"] = (_DECIMAL[prefix.upper()] / 8, "bytes/s")

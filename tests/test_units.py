@@ -29,6 +29,11 @@ def test_times(text):
     assert parse(text).dimension == "s"
 
 
+def test_lengths():
+    assert (parse("1 km").value, parse("2 m").value, parse("2 m").dimension) == (1000, 2, "m")
+    assert show(1500, "km") == "1.50 km"
+
+
 def test_gib_is_not_gb():
     assert parse("1 GiB").value / parse("1 GB").value == GiB / GB == 1.073741824
     assert parse("1 GiB/s").value / parse("1 GB/s").value == 1.073741824

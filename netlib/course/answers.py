@@ -23,6 +23,7 @@ _NAMES = {
     "flop/s": "a computing rate",
     "transfers/s": "a transfer rate",
     "W": "a power",
+    "m": "a length",
 }
 
 
