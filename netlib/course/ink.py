@@ -30,6 +30,12 @@ INKS: dict[str, Ink] = {
     "nvlink": Ink("#00785a", "#4fd0a5", (), "v", "\\\\"),
     "nic": Ink("#2b7fae", "#8fd0f0", (6, 2, 2, 2), "P", "--"),
     "compute": Ink("#5f5fa8", "#b3b3f5", (2, 2), "h", "++"),
+    # the shape of a network
+    "clos": Ink("#0a62b0", "#6cb4ff", (), "o", ""),
+    "dragonfly": Ink("#c04d00", "#ff9a52", (7, 3), "s", "//"),
+    "dragonfly-plus": Ink("#7c6200", "#e0c04a", (10, 3, 2, 3), "D", "||"),
+    "torus": Ink("#8c3a9e", "#dc9bea", (3, 3), "^", "xx"),
+    "rail": Ink("#00785a", "#4fd0a5", (6, 2, 2, 2), "v", "\\\\"),
     # behaviour of a queue, a sender, a job
     "rate": Ink("#0a62b0", "#6cb4ff", (), "o", ""),
     "queue": Ink("#c04d00", "#ff9a52", (7, 3), "s", "//"),
