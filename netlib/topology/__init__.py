@@ -3,15 +3,30 @@
 fabric      `Fabric`: vertices, directed links, labels; `build` makes one  (the core)
 direct      dragonfly, dragonfly+, torus and mesh
 domains     NVLink domains: NVL72, HGX, any n
-distances   `distances_to`, `host_classes`: links crossed between any two places
+hops        `distances_to`, `host_classes`: links between any two places
+metrics     diameter, mean hops, oversubscription
+cuts        bisection by maximum flow, how many paths
 """
 
+from netlib.topology.cuts import Cut, bisection, disjoint_paths, path_count, worst_half
 from netlib.topology.direct import dragonfly, dragonfly_plus, torus
-from netlib.topology.distances import distances_to, host_classes, passes
 from netlib.topology.domains import hgx_h100, nvl72, nvlink_domain, nvlink_node
 from netlib.topology.fabric import KINDS, Cables, Fabric, build
+from netlib.topology.hops import distances_to, host_classes, passes
+from netlib.topology.metrics import (
+    Distances,
+    connected,
+    diameter,
+    distances,
+    mean_hops,
+    mean_switch_distance,
+    oversubscription,
+    switch_diameter,
+)
 
 __all__ = ["KINDS", "Cables", "Fabric", "build"]
 __all__ += ["distances_to", "host_classes", "passes"]
 __all__ += ["dragonfly", "dragonfly_plus", "torus"]
 __all__ += ["hgx_h100", "nvl72", "nvlink_domain", "nvlink_node"]
+__all__ += ["Cut", "Distances", "bisection", "connected", "diameter", "disjoint_paths", "distances", "mean_hops"]
+__all__ += ["mean_switch_distance", "oversubscription", "path_count", "switch_diameter", "worst_half"]
