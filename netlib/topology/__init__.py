@@ -8,9 +8,13 @@ domains     NVLink domains: NVL72, HGX, any n
 distances   `distances_to`, `host_classes`: links crossed between any two places
 rates       max-min fair rates, completion times, the link that holds a flow
 ecmp        exact statistics of flows that choose links by hash
+hops        `distances_to`, `host_classes`: links between any two places
+metrics     diameter, mean hops, oversubscription
+cuts        bisection by maximum flow, how many paths
 """
 
 from netlib.topology.clos import clos3, fat_tree, leaf_spine
+from netlib.topology.cuts import Cut, bisection, disjoint_paths, path_count, worst_half
 from netlib.topology.direct import dragonfly, dragonfly_plus, torus
 from netlib.topology.distances import distances_to, host_classes, passes
 from netlib.topology.domains import hgx_h100, nvl72, nvlink_domain, nvlink_node
@@ -39,14 +43,28 @@ from netlib.topology.forms import (
     torus_mean_hops,
     transceivers_per_host,
 )
+from netlib.topology.hops import distances_to, host_classes, passes
+from netlib.topology.metrics import (
+    Distances,
+    connected,
+    diameter,
+    distances,
+    mean_hops,
+    mean_switch_distance,
+    oversubscription,
+    switch_diameter,
+)
 from netlib.topology.rates import Subflows, bottleneck, completion_times, is_max_min, max_min_rates, subflows
 
 __all__ = [
     "KINDS",
     "Cables",
+    "Cut",
+    "Distances",
     "Fabric",
     "Subflows",
     "alltoall_bisection_bytes",
+    "bisection",
     "bottleneck",
     "build",
     "clos3",
@@ -55,6 +73,10 @@ __all__ = [
     "clos_switches",
     "clos_tiers",
     "completion_times",
+    "connected",
+    "diameter",
+    "disjoint_paths",
+    "distances",
     "distances_to",
     "domain_bisection",
     "domain_pairs",
@@ -74,20 +96,26 @@ __all__ = [
     "links_used",
     "max_load_distribution",
     "max_min_rates",
+    "mean_hops",
+    "mean_switch_distance",
     "nvl72",
     "nvlink_domain",
     "nvlink_node",
+    "oversubscription",
     "passes",
+    "path_count",
     "ring_bisection_bytes",
     "round_trip",
     "same_rail_share",
     "staged_loss",
     "staged_share",
     "subflows",
+    "switch_diameter",
     "switch_hops",
     "torus",
     "torus_bisection_links",
     "torus_diameter",
     "torus_mean_hops",
     "transceivers_per_host",
+    "worst_half",
 ]
