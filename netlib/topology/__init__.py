@@ -6,6 +6,7 @@ forms       closed forms: hosts, switches, hops, bisection
 direct      dragonfly, dragonfly+, torus and mesh
 domains     NVLink domains: NVL72, HGX, any n
 distances   `distances_to`, `host_classes`: links crossed between any two places
+sizing      `bill`: switches, cables, transceivers, watts and cost
 """
 
 from netlib.topology.clos import clos3, fat_tree, leaf_spine
@@ -36,14 +37,19 @@ from netlib.topology.forms import (
     torus_mean_hops,
     transceivers_per_host,
 )
+from netlib.topology.sizing import OPTICAL, Bill, bill, clos_bill
 
 __all__ = [
     "KINDS",
+    "OPTICAL",
+    "Bill",
     "Cables",
     "Fabric",
     "alltoall_bisection_bytes",
+    "bill",
     "build",
     "clos3",
+    "clos_bill",
     "clos_bisection_links",
     "clos_hosts",
     "clos_switches",
