@@ -7,12 +7,15 @@ direct      dragonfly, dragonfly+, torus and mesh
 domains     NVLink domains: NVL72, HGX, any n
 distances   `distances_to`, `host_classes`: links crossed between any two places
 sizing      `bill`: switches, cables, transceivers, watts and cost
+rates       max-min fair rates, completion times, the link that holds a flow
+ecmp        exact statistics of flows that choose links by hash
 """
 
 from netlib.topology.clos import clos3, fat_tree, leaf_spine
 from netlib.topology.direct import dragonfly, dragonfly_plus, torus
 from netlib.topology.distances import distances_to, host_classes, passes
 from netlib.topology.domains import hgx_h100, nvl72, nvlink_domain, nvlink_node
+from netlib.topology.ecmp import ecmp_speed, expected_max_load, links_used, max_load_distribution
 from netlib.topology.fabric import KINDS, Cables, Fabric, build
 from netlib.topology.forms import (
     alltoall_bisection_bytes,
@@ -37,6 +40,7 @@ from netlib.topology.forms import (
     torus_mean_hops,
     transceivers_per_host,
 )
+from netlib.topology.rates import Subflows, bottleneck, completion_times, is_max_min, max_min_rates, subflows
 from netlib.topology.sizing import OPTICAL, Bill, bill, clos_bill
 
 __all__ = [
@@ -45,8 +49,10 @@ __all__ = [
     "Bill",
     "Cables",
     "Fabric",
+    "Subflows",
     "alltoall_bisection_bytes",
     "bill",
+    "bottleneck",
     "build",
     "clos3",
     "clos_bill",
@@ -54,6 +60,7 @@ __all__ = [
     "clos_hosts",
     "clos_switches",
     "clos_tiers",
+    "completion_times",
     "distances_to",
     "domain_bisection",
     "domain_pairs",
@@ -63,10 +70,16 @@ __all__ = [
     "dragonfly_hosts",
     "dragonfly_plus",
     "dragonfly_plus_hosts",
+    "ecmp_speed",
+    "expected_max_load",
     "fat_tree",
     "hgx_h100",
     "host_classes",
+    "is_max_min",
     "leaf_spine",
+    "links_used",
+    "max_load_distribution",
+    "max_min_rates",
     "nvl72",
     "nvlink_domain",
     "nvlink_node",
@@ -76,6 +89,7 @@ __all__ = [
     "same_rail_share",
     "staged_loss",
     "staged_share",
+    "subflows",
     "switch_hops",
     "torus",
     "torus_bisection_links",
