@@ -11,6 +11,7 @@ ecmp        exact statistics of flows that choose links by hash
 hops        `distances_to`, `host_classes`: links between any two places
 metrics     diameter, mean hops, oversubscription
 cuts        bisection by maximum flow, how many paths
+sizing      `bill`: switches, cables, transceivers, watts and cost
 """
 
 from netlib.topology.clos import clos3, fat_tree, leaf_spine
@@ -55,19 +56,24 @@ from netlib.topology.metrics import (
     switch_diameter,
 )
 from netlib.topology.rates import Subflows, bottleneck, completion_times, is_max_min, max_min_rates, subflows
+from netlib.topology.sizing import OPTICAL, Bill, bill, clos_bill
 
 __all__ = [
     "KINDS",
+    "OPTICAL",
+    "Bill",
     "Cables",
     "Cut",
     "Distances",
     "Fabric",
     "Subflows",
     "alltoall_bisection_bytes",
+    "bill",
     "bisection",
     "bottleneck",
     "build",
     "clos3",
+    "clos_bill",
     "clos_bisection_links",
     "clos_hosts",
     "clos_switches",
