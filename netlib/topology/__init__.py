@@ -5,7 +5,6 @@ clos        leaf-spine, fat-tree and any-size three-tier Clos
 forms       closed forms: hosts, switches, hops, bisection
 direct      dragonfly, dragonfly+, torus and mesh
 domains     NVLink domains: NVL72, HGX, any n
-distances   `distances_to`, `host_classes`: links crossed between any two places
 rates       max-min fair rates, completion times, the link that holds a flow
 ecmp        exact statistics of flows that choose links by hash
 hops        `distances_to`, `host_classes`: links between any two places
@@ -17,55 +16,23 @@ sizing      `bill`: switches, cables, transceivers, watts and cost
 from netlib.topology.clos import clos3, fat_tree, leaf_spine
 from netlib.topology.cuts import Cut, bisection, disjoint_paths, path_count, worst_half
 from netlib.topology.direct import dragonfly, dragonfly_plus, torus
-from netlib.topology.distances import distances_to, host_classes, passes
 from netlib.topology.domains import hgx_h100, nvl72, nvlink_domain, nvlink_node
 from netlib.topology.ecmp import ecmp_speed, expected_max_load, links_used, max_load_distribution
-from netlib.topology.fabric import KINDS, Cables, Fabric, build
-from netlib.topology.forms import (
-    alltoall_bisection_bytes,
-    clos_bisection_links,
-    clos_hosts,
-    clos_switches,
-    clos_tiers,
-    domain_bisection,
-    domain_pairs,
-    dragonfly_bisection_links,
-    dragonfly_groups,
-    dragonfly_hosts,
-    dragonfly_plus_hosts,
-    ring_bisection_bytes,
-    round_trip,
-    same_rail_share,
-    staged_loss,
-    staged_share,
-    switch_hops,
-    torus_bisection_links,
-    torus_diameter,
-    torus_mean_hops,
-    transceivers_per_host,
-)
+from netlib.topology.fabric import Cables, Fabric, KINDS, build
+from netlib.topology.forms import alltoall_bisection_bytes, clos_bisection_links, clos_hosts, clos_switches, clos_tiers, domain_bisection, domain_pairs, dragonfly_bisection_links, dragonfly_groups, dragonfly_hosts, dragonfly_plus_hosts, ring_bisection_bytes, round_trip, same_rail_share, staged_loss, staged_share, switch_hops, torus_bisection_links, torus_diameter, torus_mean_hops, transceivers_per_host
 from netlib.topology.hops import distances_to, host_classes, passes
-from netlib.topology.metrics import (
-    Distances,
-    connected,
-    diameter,
-    distances,
-    mean_hops,
-    mean_switch_distance,
-    oversubscription,
-    switch_diameter,
-)
+from netlib.topology.metrics import Distances, connected, diameter, distances, mean_hops, mean_switch_distance, oversubscription, switch_diameter
 from netlib.topology.rates import Subflows, bottleneck, completion_times, is_max_min, max_min_rates, subflows
-from netlib.topology.sizing import OPTICAL, Bill, bill, clos_bill
+from netlib.topology.sizing import Bill, OPTICAL, bill, clos_bill
 
 __all__ = [
-    "KINDS",
-    "OPTICAL",
     "Bill",
     "Cables",
     "Cut",
     "Distances",
     "Fabric",
+    "KINDS",
+    "OPTICAL",
     "Subflows",
     "alltoall_bisection_bytes",
     "bill",
