@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from netlib.arguments import Floats
-from netlib.collectives import nvls_allreduce_time, outside_share, ring_allreduce_time, tp_bytes
+from netlib.collectives import nvls_allreduce_time, outside_share, tp_bytes
 from netlib.fidelity.agreement import Agreement
 from netlib.hardware import bandwidth, fact
 from netlib.links import Link, bytes_in_flight
