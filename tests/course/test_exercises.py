@@ -10,7 +10,7 @@ from importlib import import_module
 import numpy as np
 import pytest
 
-from netlib import collectives, hardware
+from netlib import collectives, hardware, topology
 from netlib.course.answers import read, scale, spell
 from netlib.course.exercises import Exercise, exercise, exercise_html, ids, load, ring_02, sheet
 from netlib.course.judge import fits, judge
@@ -41,6 +41,7 @@ def tells(message: str, part, typed: object = "") -> bool:
     """Whether a message holds the answer to three digits, in any unit of its dimension or as a bare number."""
     want = part.want / scale(part.unit)[0]
     own = {token.replace(",", "") for token in re.findall(r"\d[\d,]*\.?\d*", str(typed))}
+    message = re.sub(r"[a-z0-9]+-\d\d\b", "", message)  # the number in the exercise's own name is no hint
     for token in re.findall(r"\d[\d,]*\.?\d*(?:e[+-]?\d+)?", message):
         digits = token.replace(",", "").rstrip(".")
         # an answer of 2 is not told by "a factor 2"; one of 2.0 would be
@@ -85,15 +86,20 @@ def test_no_answer_is_typed(each, part, monkeypatch):
 
         return call
 
-    for name in collectives.__all__:
-        if inspect.isfunction(getattr(collectives, name)):
-            monkeypatch.setattr(collectives, name, bent(getattr(collectives, name)))
+    for floor in (collectives, topology.forms, topology.ecmp):
+        package = topology if floor is not collectives else floor
+        for name in getattr(floor, "__all__", [n for n in package.__all__ if hasattr(floor, n)]):
+            if inspect.isfunction(getattr(floor, name)):
+                monkeypatch.setattr(package, name, bent(getattr(floor, name)))
     monkeypatch.setattr(hardware, "bandwidth", bent(hardware.bandwidth))
     original = import_module(f"netlib.course.exercises.{each.id.replace('-', '_')}")
     spec = importlib.util.spec_from_file_location("fresh_copy", original.__file__)
     fresh = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(fresh)
-    after = next(other for other in fresh.EXERCISE.parts if other.name == part.name)
+    try:
+        spec.loader.exec_module(fresh)
+        after = next(other for other in fresh.EXERCISE.parts if other.name == part.name)
+    except ValueError:
+        return  # a bent count of tiers is no count: the answer asked for it
     assert after.want != pytest.approx(part.want, rel=1e-6)
 
 

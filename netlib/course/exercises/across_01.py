@@ -20,7 +20,7 @@ EXERCISE = exercise(
     place=209,
     ask="Two sites are joined by 800 Gb/s Ethernet over fibre, in which light needs 5 microseconds for a kilometre. A "
     "sender may go on only while it holds a copy of everything not yet acknowledged, so it needs rate x round trip. "
-    "How many bytes is that over 10 km (`near`), and over 1,000 km (`far`)?",
+    "How many bytes is that over ten kilometres (`near`), and over a thousand (`far`)?",
     answer=lambda: {"near": flight(10e3), "far": flight(1000e3)},
     unit={"near": "MB", "far": "GB"},
     hints=(
@@ -42,8 +42,8 @@ EXERCISE = exercise(
     },
     right=(("10 MB", "1 GB"), {"near": 10, "far": "1000 MB"}, (10.0, 1.0)),
     explain=lambda: (
-        f"10 km: {show(round_trip(10e3), 's')} there and back, {show(flight(10e3), 'B')} in flight. 1,000 km: "
-        f"{show(round_trip(1000e3), 's')} and {show(flight(1000e3), 'B')}, for each port. Inside a hall it is a "
+        f"10 km: {show(round_trip(10e3), 'ms')} there and back, {show(flight(10e3), 'MB')} in flight. 1,000 km: "
+        f"{show(round_trip(1000e3), 'ms')} and {show(flight(1000e3), 'GB')}, for each port. Inside a hall it is a "
         "thousandth of the first: distance turns a network of short queues into one of long pipes."
     ),
 )

@@ -20,7 +20,8 @@ EXERCISE = exercise(
     stars=2,
     minutes=(5, 9),
     place=206,
-    ask="100,000 GPUs have one network port each. The Clos is non-blocking, every link is optical with a module at each of "
+    ask="100,000 GPUs have one network port each. The Clos is non-blocking, every link is optical with a module at "
+    "each of "
     "its two ends, and a module draws 15 W. How many modules do two tiers need (`two`), how many three (`three`)? What "
     "do the modules of three tiers draw (`power`)? And which is the smallest even number of ports with which "
     "two tiers hold all hosts (`radix`)?",
@@ -57,8 +58,10 @@ EXERCISE = exercise(
     },
     right=((400_000, 600_000, "9 MW", 448), {"two": "400,000", "three": "600000", "power": 9.0, "radix": "448 ports"}),
     explain=lambda: (
-        f"{modules(2):,.0f} modules in two tiers, {modules(3):,.0f} in three, which draw {show(modules(3) * WATTS, 'W')}: "
-        f"{modules(3) * WATTS / HOSTS:.0f} W for each GPU. Two tiers would need {radix():.0f} ports (k^2/2 >= 100,000), "
+        f"{modules(2):,.0f} modules in two tiers, {modules(3):,.0f} in three, which draw "
+        f"{show(modules(3) * WATTS, 'MW')}: "
+        f"{modules(3) * WATTS / HOSTS:.0f} W for each GPU. Two tiers would need {radix():.0f} ports (k^2/2 >= "
+        "100,000), "
         "more than one chip offers, unless the network is split into planes."
     ),
 )

@@ -19,8 +19,10 @@ EXERCISE = exercise(
     stars=2,
     minutes=(4, 8),
     place=205,
-    ask="Nodes of 8 GPUs are wired rail-optimised: GPU i of every node on leaf i. In a uniform all-to-all every GPU sends "
-    "the same number of bytes to each GPU of the other nodes. Which `share` of the bytes that leave a node stays on its "
+    ask="Nodes of 8 GPUs are wired rail-optimised: GPU i of every node on leaf i. In a uniform all-to-all every GPU "
+    "sends "
+    "the same number of bytes to each GPU of the other nodes. Which `share` of the bytes that leave a node stays on "
+    "its "
     "own rail (sender and receiver have the same index) if every GPU uses its own NIC? Which share travels within "
     "one rail with `pxn`, where the sender first hands the bytes over NVLink to the GPU on the receiver's rail? And "
     "what is a `plane`?",
@@ -56,10 +58,12 @@ EXERCISE = exercise(
             "d": "those make a scale-up domain",
         },
     },
-    right=(("1/8", "1", "c"), {"share": "12.5 %", "pxn": 1.0, "plane": "C"}, (0.125, "100 %", "c)")),
+    right=(("0.125", "1", "c"), {"share": "12.5 %", "pxn": 1.0, "plane": "C"}, (0.125, "100 %", "c)")),
     explain=lambda: (
-        f"One receiver in eight has the sender's index: {share():.1%} of the bytes. With PXN all of them ({relayed():g}) "
-        "travel within one rail, because NVLink does the change of rails. A plane is something else: a whole fabric beside "
+        f"One receiver in eight has the sender's index: {share():.1%} of the bytes. With PXN all of them "
+        f"({relayed():g}) "
+        "travel within one rail, because NVLink does the change of rails. A plane is something else: a whole fabric "
+        "beside "
         "others, and each host has a port on every one."
     ),
 )

@@ -24,7 +24,8 @@ EXERCISE = exercise(
     "each of the 128 shards is all-reduced by a ring of 8 ranks, one in each pod (no latency). Each GPU has one NIC of "
     "50e9 bytes/s; above the pods the fabric is tapered 7:1, and all NICs cross at once. How long does the all-reduce "
     "take without the taper (`full`) and with it (`tapered`)? A pod has room for 24 replicas: if these reduce-scatter "
-    "inside the pod first, so that each rank takes only its 24th of the shard across, how long does the ring across the pods "
+    "inside the pod first, so that each rank takes only its 24th of the shard across, how long does the ring across "
+    "the pods "
     "take then, with the taper (`scattered`)?",
     answer=lambda: {"full": time(1), "tapered": time(TAPER), "scattered": time(TAPER, SHARD / REPLICAS)},
     unit={"full": "s", "tapered": "s", "scattered": "s"},
@@ -53,9 +54,9 @@ EXERCISE = exercise(
     },
     right=(("0.221 s", "1.55 s", "64.6 ms"), {"full": "221 ms", "tapered": 1.55, "scattered": "0.0646"}),
     explain=lambda: (
-        f"A shard is {show(SHARD, 'B')}. Its ring over eight pods takes {show(time(1), 's')}, and "
+        f"A shard is {show(SHARD, 'GB')}. Its ring over eight pods takes {show(time(1), 's')}, and "
         f"{show(time(TAPER), 's')} when every NIC gets a seventh. With the reduce-scatter inside the pod it is "
-        f"{show(time(TAPER, SHARD / REPLICAS), 's')}: a taper does little harm to a job whose traffic shrinks before it "
+        f"{time(TAPER, SHARD / REPLICAS):.4f} s: a taper does little harm to a job whose traffic shrinks before it "
         "meets the taper."
     ),
 )

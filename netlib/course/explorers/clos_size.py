@@ -9,17 +9,20 @@ from netlib.course.figure import Array, Axis, Figure, Line, Number, Panel, Point
 from netlib.topology import clos_hosts, clos_switches, clos_tiers, switch_hops
 
 HOSTS = 2.0 ** np.arange(6, 18)
-SHOWN = np.unique(np.concatenate([np.geomspace(64, 131_072, 133), HOSTS]))
+SHOWN = np.unique(np.concatenate([np.geomspace(64, 131_072, 133).round(), HOSTS]))
 
 
 @explorer(
     "clos-size",
     title="How many switches?",
-    caption="A non-blocking Clos of switches with k ports, with as few tiers as hold the hosts. Inside a tier count the "
-    "switches grow in proportion to the hosts, 3N/k with two tiers and 5N/k with three. The dashed line is the square that is "
+    caption="A non-blocking Clos of switches with k ports, with as few tiers as hold the hosts. Inside a tier count "
+    "the "
+    "switches grow in proportion to the hosts, 3N/k with two tiers and 5N/k with three. The dashed line is the "
+    "square that is "
     "sometimes claimed, started at the two-tier limit.",
     alt="Log-log lines of switches over hosts: the count rises as a straight line with a step where a tier is added, "
-    "while a square law leaves it upward; a lower panel shows the switches on the longest route, a staircase of 1, 3, 5 "
+    "while a square law leaves it upward; a lower panel shows the switches on the longest route, a staircase of 1, "
+    "3, 5 "
     "and 7.",
 )
 def clos_size(
@@ -38,7 +41,7 @@ def clos_size(
         y=Axis("switches", "", "log", limits=(1.0, 1e5)),
         elements=(
             Line("switches", SHOWN, switches, "clos"),
-            Line("if it were a square", SHOWN, np.where(SHOWN >= before, square, np.nan), "failure"),
+            Line("if it were a square", SHOWN, np.where(before <= SHOWN, square, np.nan), "failure"),
             Points("chosen", hosts, count),
             Rule(before, "two tiers end at {at}"),
         ),
@@ -55,7 +58,8 @@ def clos_size(
             "growth": Number(double / count, "", "growth if the hosts double"),
             "limit": Number(before, "hosts", "held by two tiers"),
         },
-        reading="{hosts} on switches of {radix} take {tiers}, {switches} and {hops} on the longest route; twice the hosts "
+        reading="{hosts} on switches of {radix} take {tiers}, {switches} and {hops} on the longest route; twice the "
+        "hosts "
         "take {growth} times the switches.",
         failure=lambda s: (
             f"{s['tiers']:.0f} tiers: each packet may pass {s['hops']:.0f} switches, and every host pays for "

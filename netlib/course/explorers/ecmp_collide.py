@@ -5,7 +5,7 @@ from typing import Annotated
 import numpy as np
 
 from netlib.course.explorer import Knob, each, explorer
-from netlib.course.figure import Array, Axis, Bars, Figure, Line, Number, Panel, Rule
+from netlib.course.figure import Array, Axis, Bars, Figure, Number, Rule
 from netlib.topology import ecmp_speed, expected_max_load, links_used
 
 QPS = (1, 2, 4, 8, 16)
@@ -22,10 +22,12 @@ def thrown(flows: float, links: float, seed: float) -> Array:
 @explorer(
     "ecmp-collide",
     title="Hash and collide",
-    caption="Every flow is hashed onto one of the uplinks, whatever the others do. Bars show one throw, the fullest uplink "
+    caption="Every flow is hashed onto one of the uplinks, whatever the others do. Bars show one throw, the fullest "
+    "uplink "
     "first; the curve is exact, over all throws: the speed of a collective, which ends with its hottest link. More "
     "queue pairs, each a flow of its own, even the load out.",
-    alt="Bars of flows per uplink falling from a few to none, with a line at the mean; below, a rising curve of speed over "
+    alt="Bars of flows per uplink falling from a few to none, with a line at the mean; below, a rising curve of "
+    "speed over "
     "queue pairs per connection that starts near 0.4 and approaches 1.",
 )
 def ecmp_collide(
@@ -44,7 +46,9 @@ def ecmp_collide(
         elements=(Bars("this throw", counts, "nic"), Rule(1.0, "a perfect spread", along="y")),
         numbers={
             "flows": Number(flows, "flows", "flows"),
-            "hottest": Number(each(lambda n, q: float(expected_max_load(n * q, n)) / q, links, qps), "", "hottest / mean"),
+            "hottest": Number(
+                each(lambda n, q: float(expected_max_load(n * q, n)) / q, links, qps), "", "hottest / mean"
+            ),
             "speed": Number(own, "%", "speed of a collective"),
             "used": Number(links_used(flows, links), "%", "uplinks in use"),
             "sixteen": Number(speeds[..., -1:], "%", "speed with 16 queue pairs"),

@@ -19,13 +19,12 @@ PORTS = tuple(bandwidth(f"ethernet-{rate}") for rate in (100, 200, 400, 800))
     title="How much is on the way?",
     caption="A sender keeps what is not yet acknowledged: rate times round trip. Fibre takes 5 µs for a kilometre each "
     "way. With a smaller window the sender stops and waits, and its rate falls as one over the distance.",
-    alt="Achieved rate over distance on log axes: level at the port's rate, then falling in proportion once the window is "
+    alt="Achieved rate over distance on log axes: level at the port's rate, then falling in proportion once the "
+    "window is "
     "smaller than the bytes in flight; marks at the chosen distance and where the fall begins.",
 )
 def scale_across(
-    distance: Annotated[
-        Array, Knob(100.0, 1e3, 1e4, 1e5, 1e6, default=1e4, unit="m of fibre", label="distance")
-    ],
+    distance: Annotated[Array, Knob(100.0, 1e3, 1e4, 1e5, 1e6, default=1e4, unit="m of fibre", label="distance")],
     port: Annotated[Array, Knob(*PORTS, default=PORTS[-1], unit="B/s", label="port, one way")],
     window: Annotated[Array, Knob(500 * KB, 4 * MB, 32 * MB, 256 * MB, 2 * GB, default=32 * MB, unit="B")],
 ) -> Figure:

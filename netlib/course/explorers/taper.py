@@ -19,10 +19,12 @@ STEP = 10.0  # seconds of a training step that the all-reduce is set against
 @explorer(
     "taper",
     title="What a taper costs",
-    caption="A 405B model, split 128 ways inside each pod, gradients in BF16, one ring across the pods for each shard, all "
+    caption="A 405B model, split 128 ways inside each pod, gradients in BF16, one ring across the pods for each "
+    "shard, all "
     "NICs crossing at once. Meta tapers its top tier 7:1. A reduce-scatter among the replicas inside a pod shrinks the "
     "shard before it meets the taper.",
-    alt="Straight rising lines of time over the taper on log axes, one without and one with a reduce-scatter inside the "
+    alt="Straight rising lines of time over the taper on log axes, one without and one with a reduce-scatter inside "
+    "the "
     "pod; the second lies lower by the number of replicas, and a mark stands at seven to one.",
 )
 def taper(
@@ -54,10 +56,12 @@ def taper(
             "time": Number(own, "s", "this taper, scattered"),
             "share": Number(own / STEP, "%", "of a step of ten seconds"),
         },
-        reading="A shard of {shard} takes {full} across {pods} without a taper and {tapered} with {ratio}; scattered over "
+        reading="A shard of {shard} takes {full} across {pods} without a taper and {tapered} with {ratio}; scattered "
+        "over "
         "{replicas} it takes {time}.",
         failure=lambda s: (
-            f"{s['time']:.2g} s of a ten-second step cross the taper: the job should shrink its traffic inside the pod first."
+            f"{s['time']:.2g} s of a ten-second step cross the taper: the job should shrink its traffic inside the "
+            "pod first."
             if s["share"] > 0.2
             else ""
         ),
