@@ -9,11 +9,14 @@ distances   `distances_to`, `host_classes`: links crossed between any two places
 sizing      `bill`: switches, cables, transceivers, watts and cost
 rates       max-min fair rates, completion times, the link that holds a flow
 ecmp        exact statistics of flows that choose links by hash
+hops        `distances_to`, `host_classes`: links between any two places
+metrics     diameter, mean hops, oversubscription
+cuts        bisection by maximum flow, how many paths
 """
 
 from netlib.topology.clos import clos3, fat_tree, leaf_spine
+from netlib.topology.cuts import Cut, bisection, disjoint_paths, path_count, worst_half
 from netlib.topology.direct import dragonfly, dragonfly_plus, torus
-from netlib.topology.distances import distances_to, host_classes, passes
 from netlib.topology.domains import hgx_h100, nvl72, nvlink_domain, nvlink_node
 from netlib.topology.ecmp import ecmp_speed, expected_max_load, links_used, max_load_distribution
 from netlib.topology.fabric import KINDS, Cables, Fabric, build
@@ -40,6 +43,17 @@ from netlib.topology.forms import (
     torus_mean_hops,
     transceivers_per_host,
 )
+from netlib.topology.hops import distances_to, host_classes, passes
+from netlib.topology.metrics import (
+    Distances,
+    connected,
+    diameter,
+    distances,
+    mean_hops,
+    mean_switch_distance,
+    oversubscription,
+    switch_diameter,
+)
 from netlib.topology.rates import Subflows, bottleneck, completion_times, is_max_min, max_min_rates, subflows
 from netlib.topology.sizing import OPTICAL, Bill, bill, clos_bill
 
@@ -48,10 +62,13 @@ __all__ = [
     "OPTICAL",
     "Bill",
     "Cables",
+    "Cut",
+    "Distances",
     "Fabric",
     "Subflows",
     "alltoall_bisection_bytes",
     "bill",
+    "bisection",
     "bottleneck",
     "build",
     "clos3",
@@ -61,6 +78,10 @@ __all__ = [
     "clos_switches",
     "clos_tiers",
     "completion_times",
+    "connected",
+    "diameter",
+    "disjoint_paths",
+    "distances",
     "distances_to",
     "domain_bisection",
     "domain_pairs",
@@ -80,20 +101,26 @@ __all__ = [
     "links_used",
     "max_load_distribution",
     "max_min_rates",
+    "mean_hops",
+    "mean_switch_distance",
     "nvl72",
     "nvlink_domain",
     "nvlink_node",
+    "oversubscription",
     "passes",
+    "path_count",
     "ring_bisection_bytes",
     "round_trip",
     "same_rail_share",
     "staged_loss",
     "staged_share",
     "subflows",
+    "switch_diameter",
     "switch_hops",
     "torus",
     "torus_bisection_links",
     "torus_diameter",
     "torus_mean_hops",
     "transceivers_per_host",
+    "worst_half",
 ]
