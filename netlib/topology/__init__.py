@@ -53,6 +53,8 @@ from netlib.topology.metrics import (
     oversubscription,
     switch_diameter,
 )
+from netlib.topology.named import census, hpn_pod, megascale, meta_24k, slingshot, superpod, tpu_v4_pod
+from netlib.topology.rails import multi_plane, rail_only, rail_optimised
 from netlib.topology.rates import Subflows, bottleneck, completion_times, is_max_min, max_min_rates, subflows
 from netlib.topology.sizing import OPTICAL, Bill, bill, clos_bill
 
@@ -70,6 +72,7 @@ __all__ = [
     "bisection",
     "bottleneck",
     "build",
+    "census",
     "clos3",
     "clos_bill",
     "clos_bisection_links",
@@ -95,6 +98,7 @@ __all__ = [
     "fat_tree",
     "hgx_h100",
     "host_classes",
+    "hpn_pod",
     "is_max_min",
     "leaf_spine",
     "links_used",
@@ -102,24 +106,32 @@ __all__ = [
     "max_min_rates",
     "mean_hops",
     "mean_switch_distance",
+    "megascale",
+    "meta_24k",
+    "multi_plane",
     "nvl72",
     "nvlink_domain",
     "nvlink_node",
     "oversubscription",
     "passes",
     "path_count",
+    "rail_only",
+    "rail_optimised",
     "ring_bisection_bytes",
     "round_trip",
     "same_rail_share",
+    "slingshot",
     "staged_loss",
     "staged_share",
     "subflows",
+    "superpod",
     "switch_diameter",
     "switch_hops",
     "torus",
     "torus_bisection_links",
     "torus_diameter",
     "torus_mean_hops",
+    "tpu_v4_pod",
     "transceivers_per_host",
     "worst_half",
 ]
