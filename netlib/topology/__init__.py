@@ -53,7 +53,7 @@ from netlib.topology.metrics import (
     oversubscription,
     switch_diameter,
 )
-from netlib.topology.named import census, hpn_pod, megascale, meta_24k, slingshot, superpod, tpu_v4_pod
+from netlib.topology.named import PUBLISHED, census, hpn_pod, megascale, meta_24k, slingshot, superpod, tpu_v4_pod
 from netlib.topology.rails import multi_plane, rail_only, rail_optimised
 from netlib.topology.rates import Subflows, bottleneck, completion_times, is_max_min, max_min_rates, subflows
 from netlib.topology.sizing import OPTICAL, Bill, bill, clos_bill
@@ -61,6 +61,7 @@ from netlib.topology.sizing import OPTICAL, Bill, bill, clos_bill
 __all__ = [
     "KINDS",
     "OPTICAL",
+    "PUBLISHED",
     "Bill",
     "Cables",
     "Cut",
