@@ -11,6 +11,11 @@ hops        `distances_to`, `host_classes`: links between any two places
 metrics     diameter, mean hops, oversubscription
 cuts        bisection by maximum flow, how many paths
 sizing      `bill`: switches, cables, transceivers, watts and cost
+routing     `routes`: all shortest paths as a switch holds them; `paths`: the way of every flow  (the core)
+hashing     the hash of a RoCEv2 five-tuple, queue pairs' source ports, a mixer of words
+policies    which shortest path: ecmp, flowlets, minimal, d_mod_k, adaptive
+spray       every packet its own way: exact loads
+ledger      `Ledger`: bytes on every link; all-to-all without holding its flows
 """
 
 from netlib.topology.clos import clos3, fat_tree, leaf_spine
@@ -42,7 +47,9 @@ from netlib.topology.forms import (
     torus_mean_hops,
     transceivers_per_host,
 )
+from netlib.topology.hashing import five_tuple_hash, mix, source_port
 from netlib.topology.hops import distances_to, host_classes, passes
+from netlib.topology.ledger import Ledger, all_to_all_ledger, ledger
 from netlib.topology.metrics import (
     Distances,
     connected,
@@ -54,9 +61,12 @@ from netlib.topology.metrics import (
     switch_diameter,
 )
 from netlib.topology.named import PUBLISHED, census, hpn_pod, megascale, meta_24k, slingshot, superpod, tpu_v4_pod
+from netlib.topology.policies import adaptive, at_random, d_mod_k, ecmp, flowlets, minimal
 from netlib.topology.rails import multi_plane, rail_only, rail_optimised
 from netlib.topology.rates import Subflows, bottleneck, completion_times, is_max_min, max_min_rates, subflows
+from netlib.topology.routing import Hop, Routes, paths, routes
 from netlib.topology.sizing import OPTICAL, Bill, bill, clos_bill
+from netlib.topology.spray import spray, spray_all_to_all
 
 __all__ = [
     "KINDS",
@@ -67,8 +77,14 @@ __all__ = [
     "Cut",
     "Distances",
     "Fabric",
+    "Hop",
+    "Ledger",
+    "Routes",
     "Subflows",
+    "adaptive",
+    "all_to_all_ledger",
     "alltoall_bisection_bytes",
+    "at_random",
     "bill",
     "bisection",
     "bottleneck",
@@ -82,6 +98,7 @@ __all__ = [
     "clos_tiers",
     "completion_times",
     "connected",
+    "d_mod_k",
     "diameter",
     "disjoint_paths",
     "distances",
@@ -94,14 +111,18 @@ __all__ = [
     "dragonfly_hosts",
     "dragonfly_plus",
     "dragonfly_plus_hosts",
+    "ecmp",
     "ecmp_speed",
     "expected_max_load",
     "fat_tree",
+    "five_tuple_hash",
+    "flowlets",
     "hgx_h100",
     "host_classes",
     "hpn_pod",
     "is_max_min",
     "leaf_spine",
+    "ledger",
     "links_used",
     "max_load_distribution",
     "max_min_rates",
@@ -109,6 +130,8 @@ __all__ = [
     "mean_switch_distance",
     "megascale",
     "meta_24k",
+    "minimal",
+    "mix",
     "multi_plane",
     "nvl72",
     "nvlink_domain",
@@ -116,12 +139,17 @@ __all__ = [
     "oversubscription",
     "passes",
     "path_count",
+    "paths",
     "rail_only",
     "rail_optimised",
     "ring_bisection_bytes",
     "round_trip",
+    "routes",
     "same_rail_share",
     "slingshot",
+    "source_port",
+    "spray",
+    "spray_all_to_all",
     "staged_loss",
     "staged_share",
     "subflows",
