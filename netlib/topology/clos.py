@@ -105,6 +105,19 @@ def clos3(
     return three_tiers(name, np.arange(hosts) // down, pod, (ups, pod, cores_up), radix, link, up or link)
 
 
+def smallest_clos(hosts: int, radix: int, link: Link) -> Fabric:
+    """The non-blocking Clos with the fewest tiers: one switch, `leaf_spine` or `clos3`.
+
+    >>> [int(smallest_clos(n, 64, Link(1e-6, 50e9)).tier.max()) for n in (64, 65, 2048, 2049)]
+    [1, 2, 2, 3]
+    """
+    hosts, radix = whole("hosts", hosts), whole("radix", radix, 2)
+    if hosts <= radix:
+        up = Cables(np.arange(hosts), np.full(hosts, hosts), link, "access")
+        return build(f"one switch, {hosts} hosts", hosts + 1, np.arange(hosts), np.arange(hosts + 1) // hosts, [up])
+    return (leaf_spine if hosts <= radix**2 / 2 else clos3)(hosts, radix, link)
+
+
 def leaf_ports(radix: int, link: Link, up: Link | None, r: float, name: str = "oversubscription") -> tuple[int, int]:
     """Host ports and uplinks of one switch at r:1.
 
