@@ -9,6 +9,7 @@ metrics     diameter, mean hops, oversubscription
 cuts        bisection by maximum flow, how many paths
 rates       max-min fair rates, completion times, the link that holds a flow
 ecmp        exact statistics of flows that choose links by hash
+sizing      `bill`: switches, cables, transceivers, watts and cost
 hops        `distances_to`, `host_classes`: links between any two places
 """
 
@@ -29,11 +30,6 @@ from netlib.topology.direct import (
     dragonfly_plus,
     torus,
 )
-from netlib.topology.distances import (
-    distances_to,
-    host_classes,
-    passes,
-)
 from netlib.topology.domains import (
     hgx_h100,
     nvl72,
@@ -47,9 +43,9 @@ from netlib.topology.ecmp import (
     max_load_distribution,
 )
 from netlib.topology.fabric import (
-    KINDS,
     Cables,
     Fabric,
+    KINDS,
     build,
 )
 from netlib.topology.forms import (
@@ -98,19 +94,29 @@ from netlib.topology.rates import (
     max_min_rates,
     subflows,
 )
+from netlib.topology.sizing import (
+    Bill,
+    OPTICAL,
+    bill,
+    clos_bill,
+)
 
 __all__ = [
-    "KINDS",
+    "Bill",
     "Cables",
     "Cut",
     "Distances",
     "Fabric",
+    "KINDS",
+    "OPTICAL",
     "Subflows",
     "alltoall_bisection_bytes",
+    "bill",
     "bisection",
     "bottleneck",
     "build",
     "clos3",
+    "clos_bill",
     "clos_bisection_links",
     "clos_hosts",
     "clos_switches",
