@@ -43,9 +43,9 @@ from netlib.topology.ecmp import (
     max_load_distribution,
 )
 from netlib.topology.fabric import (
+    KINDS,
     Cables,
     Fabric,
-    KINDS,
     build,
 )
 from netlib.topology.forms import (
@@ -95,20 +95,20 @@ from netlib.topology.rates import (
     subflows,
 )
 from netlib.topology.sizing import (
-    Bill,
     OPTICAL,
+    Bill,
     bill,
     clos_bill,
 )
 
 __all__ = [
+    "KINDS",
+    "OPTICAL",
     "Bill",
     "Cables",
     "Cut",
     "Distances",
     "Fabric",
-    "KINDS",
-    "OPTICAL",
     "Subflows",
     "alltoall_bisection_bytes",
     "bill",
