@@ -16,9 +16,11 @@ hashing     the hash of a RoCEv2 five-tuple, queue pairs' source ports, a mixer 
 policies    which shortest path: ecmp, flowlets, minimal, d_mod_k, adaptive
 spray       every packet its own way: exact loads
 ledger      `Ledger`: bytes on every link; all-to-all without holding its flows
+rails       rail-optimised, rail-only, several planes
+named       DGX SuperPOD, HPN, Meta 24K, MegaScale, Slingshot, TPU v4 and their published counts
 """
 
-from netlib.topology.clos import clos3, fat_tree, leaf_spine
+from netlib.topology.clos import clos3, fat_tree, leaf_spine, smallest_clos
 from netlib.topology.cuts import Cut, bisection, disjoint_paths, path_count, worst_half
 from netlib.topology.direct import dragonfly, dragonfly_plus, torus
 from netlib.topology.domains import hgx_h100, nvl72, nvlink_domain, nvlink_node
@@ -60,9 +62,19 @@ from netlib.topology.metrics import (
     oversubscription,
     switch_diameter,
 )
-from netlib.topology.named import PUBLISHED, census, hpn_pod, megascale, meta_24k, slingshot, superpod, tpu_v4_pod
+from netlib.topology.named import (
+    PUBLISHED,
+    Published,
+    census,
+    hpn_pod,
+    megascale,
+    meta_24k,
+    slingshot,
+    superpod,
+    tpu_v4_pod,
+)
 from netlib.topology.policies import adaptive, at_random, d_mod_k, ecmp, flowlets, minimal
-from netlib.topology.rails import multi_plane, rail_only, rail_optimised
+from netlib.topology.rails import multi_plane, rail_only, rail_optimised, with_nvswitch
 from netlib.topology.rates import Subflows, bottleneck, completion_times, is_max_min, max_min_rates, subflows
 from netlib.topology.routing import Hop, Routes, paths, routes
 from netlib.topology.sizing import OPTICAL, Bill, bill, clos_bill
@@ -79,6 +91,7 @@ __all__ = [
     "Fabric",
     "Hop",
     "Ledger",
+    "Published",
     "Routes",
     "Subflows",
     "adaptive",
@@ -147,6 +160,7 @@ __all__ = [
     "routes",
     "same_rail_share",
     "slingshot",
+    "smallest_clos",
     "source_port",
     "spray",
     "spray_all_to_all",
@@ -162,5 +176,6 @@ __all__ = [
     "torus_mean_hops",
     "tpu_v4_pod",
     "transceivers_per_host",
+    "with_nvswitch",
     "worst_half",
 ]
