@@ -10,12 +10,15 @@ domains     NVLink domains: NVL72, HGX, any n
 hops        `distances_to`, `host_classes`: links between any two places
 metrics     diameter, mean hops, oversubscription
 cuts        bisection by maximum flow, how many paths
+rails       rail-optimised, rail-only, several planes
+named       DGX SuperPOD, HPN, Meta 24K, MegaScale, Slingshot, TPU v4 and their published counts
 """
 
 from netlib.topology.clos import (
     clos3,
     fat_tree,
     leaf_spine,
+    smallest_clos,
 )
 from netlib.topology.cuts import (
     Cut,
@@ -85,6 +88,23 @@ from netlib.topology.metrics import (
     oversubscription,
     switch_diameter,
 )
+from netlib.topology.named import (
+    PUBLISHED,
+    Published,
+    census,
+    hpn_pod,
+    megascale,
+    meta_24k,
+    slingshot,
+    superpod,
+    tpu_v4_pod,
+)
+from netlib.topology.rails import (
+    multi_plane,
+    rail_only,
+    rail_optimised,
+    with_nvswitch,
+)
 from netlib.topology.rates import (
     Subflows,
     bottleneck,
@@ -96,15 +116,18 @@ from netlib.topology.rates import (
 
 __all__ = [
     "KINDS",
+    "PUBLISHED",
     "Cables",
     "Cut",
     "Distances",
     "Fabric",
+    "Published",
     "Subflows",
     "alltoall_bisection_bytes",
     "bisection",
     "bottleneck",
     "build",
+    "census",
     "clos3",
     "clos_bisection_links",
     "clos_hosts",
@@ -129,6 +152,7 @@ __all__ = [
     "fat_tree",
     "hgx_h100",
     "host_classes",
+    "hpn_pod",
     "is_max_min",
     "leaf_spine",
     "links_used",
@@ -136,24 +160,34 @@ __all__ = [
     "max_min_rates",
     "mean_hops",
     "mean_switch_distance",
+    "megascale",
+    "meta_24k",
+    "multi_plane",
     "nvl72",
     "nvlink_domain",
     "nvlink_node",
     "oversubscription",
     "passes",
     "path_count",
+    "rail_only",
+    "rail_optimised",
     "ring_bisection_bytes",
     "round_trip",
     "same_rail_share",
+    "slingshot",
+    "smallest_clos",
     "staged_loss",
     "staged_share",
     "subflows",
+    "superpod",
     "switch_diameter",
     "switch_hops",
     "torus",
     "torus_bisection_links",
     "torus_diameter",
     "torus_mean_hops",
+    "tpu_v4_pod",
     "transceivers_per_host",
+    "with_nvswitch",
     "worst_half",
 ]
