@@ -12,6 +12,11 @@ metrics     diameter, mean hops, oversubscription
 cuts        bisection by maximum flow, how many paths
 rails       rail-optimised, rail-only, several planes
 named       DGX SuperPOD, HPN, Meta 24K, MegaScale, Slingshot, TPU v4 and their published counts
+routing     `routes`: all shortest paths as a switch holds them; `paths`: the way of every flow  (the core)
+hashing     the hash of a RoCEv2 five-tuple, queue pairs' source ports, a mixer of words
+policies    which shortest path: ecmp, flowlets, minimal, d_mod_k, adaptive
+spray       every packet its own way: exact loads
+ledger      `Ledger`: bytes on every link; all-to-all without holding its flows
 """
 
 from netlib.topology.clos import (
@@ -73,10 +78,20 @@ from netlib.topology.forms import (
     torus_mean_hops,
     transceivers_per_host,
 )
+from netlib.topology.hashing import (
+    five_tuple_hash,
+    mix,
+    source_port,
+)
 from netlib.topology.hops import (
     distances_to,
     host_classes,
     passes,
+)
+from netlib.topology.ledger import (
+    Ledger,
+    all_to_all_ledger,
+    ledger,
 )
 from netlib.topology.metrics import (
     Distances,
@@ -99,6 +114,14 @@ from netlib.topology.named import (
     superpod,
     tpu_v4_pod,
 )
+from netlib.topology.policies import (
+    adaptive,
+    at_random,
+    d_mod_k,
+    ecmp,
+    flowlets,
+    minimal,
+)
 from netlib.topology.rails import (
     multi_plane,
     rail_only,
@@ -113,6 +136,16 @@ from netlib.topology.rates import (
     max_min_rates,
     subflows,
 )
+from netlib.topology.routing import (
+    Hop,
+    Routes,
+    paths,
+    routes,
+)
+from netlib.topology.spray import (
+    spray,
+    spray_all_to_all,
+)
 
 __all__ = [
     "KINDS",
@@ -121,9 +154,15 @@ __all__ = [
     "Cut",
     "Distances",
     "Fabric",
+    "Hop",
+    "Ledger",
     "Published",
+    "Routes",
     "Subflows",
+    "adaptive",
+    "all_to_all_ledger",
     "alltoall_bisection_bytes",
+    "at_random",
     "bisection",
     "bottleneck",
     "build",
@@ -135,6 +174,7 @@ __all__ = [
     "clos_tiers",
     "completion_times",
     "connected",
+    "d_mod_k",
     "diameter",
     "disjoint_paths",
     "distances",
@@ -147,14 +187,18 @@ __all__ = [
     "dragonfly_hosts",
     "dragonfly_plus",
     "dragonfly_plus_hosts",
+    "ecmp",
     "ecmp_speed",
     "expected_max_load",
     "fat_tree",
+    "five_tuple_hash",
+    "flowlets",
     "hgx_h100",
     "host_classes",
     "hpn_pod",
     "is_max_min",
     "leaf_spine",
+    "ledger",
     "links_used",
     "max_load_distribution",
     "max_min_rates",
@@ -162,6 +206,8 @@ __all__ = [
     "mean_switch_distance",
     "megascale",
     "meta_24k",
+    "minimal",
+    "mix",
     "multi_plane",
     "nvl72",
     "nvlink_domain",
@@ -169,13 +215,18 @@ __all__ = [
     "oversubscription",
     "passes",
     "path_count",
+    "paths",
     "rail_only",
     "rail_optimised",
     "ring_bisection_bytes",
     "round_trip",
+    "routes",
     "same_rail_share",
     "slingshot",
     "smallest_clos",
+    "source_port",
+    "spray",
+    "spray_all_to_all",
     "staged_loss",
     "staged_share",
     "subflows",
