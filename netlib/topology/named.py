@@ -67,7 +67,9 @@ def hpn_pod(segments: int = 15, inside: Link | None = None) -> Fabric:
     """
     segments = whole("segments", segments)
     if segments > 15:
-        raise ValueError(f"segments = {segments} do not fit: an aggregation switch has ports for 15 segments; give 1 to 15")
+        raise ValueError(
+            f"segments = {segments} do not fit: an aggregation switch has ports for 15 segments; give 1 to 15"
+        )
     node, rail = np.divmod(np.arange(segments * 1024), 8)
     segment = node // 128
     one = two_tiers(
@@ -229,9 +231,17 @@ def _xdr(units: int, leaf: int, spine: int) -> Published:
 
 PUBLISHED: Mapping[str, Published] = {
     **{f"superpod-b200-{row[0]}": _b200(*row) for row in [(2, 16, 8, 0), (4, 32, 16, 0), (8, 64, 32, 0)]},
-    **{f"superpod-b200-{row[0]}": _b200(*row) for row in [(16, 128, 128, 64), (32, 256, 256, 128), (64, 512, 512, 256)]},
-    **{f"superpod-b300-{row[0]}": _b300(*row) for row in [(1, 16, 8), (2, 32, 16), (4, 64, 32), (8, 128, 64), (16, 256, 128)]},
-    **{f"superpod-b300-xdr-{row[0]}": _xdr(*row) for row in [(1, 8, 4), (2, 16, 8), (4, 32, 18), (8, 64, 36), (18, 144, 72)]},
+    **{
+        f"superpod-b200-{row[0]}": _b200(*row) for row in [(16, 128, 128, 64), (32, 256, 256, 128), (64, 512, 512, 256)]
+    },
+    **{
+        f"superpod-b300-{row[0]}": _b300(*row)
+        for row in [(1, 16, 8), (2, 32, 16), (4, 64, 32), (8, 128, 64), (16, 256, 128)]
+    },
+    **{
+        f"superpod-b300-xdr-{row[0]}": _xdr(*row)
+        for row in [(1, 8, 4), (2, 16, 8), (4, 32, 18), (8, 64, 36), (18, 144, 72)]
+    },
     "hpn-pod": Published(
         hpn_pod,
         {"hosts": 15360, "groups": 15, "rails": 8, "planes": 2, "tier 1 switches": 15 * 16, "tier 2 down": 120},
@@ -244,7 +254,15 @@ PUBLISHED: Mapping[str, Published] = {
     ),
     "megascale": Published(
         megascale,
-        {"hosts": 12288, "tiers": 3, "rails": 8, "tier 1 down": 64, "tier 1 up": 32, "tier 2 down": 32, "tier 2 up": 32},
+        {
+            "hosts": 12288,
+            "tiers": 3,
+            "rails": 8,
+            "tier 1 down": 64,
+            "tier 1 up": 32,
+            "tier 2 down": 32,
+            "tier 2 up": 32,
+        },
         "Jiang et al., MegaScale, NSDI 2024, arXiv 2402.15627, section 3.6",
     ),
     "tpu-v4-pod": Published(
