@@ -7,6 +7,11 @@ domains     NVLink domains: NVL72, HGX, any n
 forms       closed forms: hosts, switches, hops, bisection
 metrics     diameter, mean hops, oversubscription
 cuts        bisection by maximum flow, how many paths
+routing     `routes`: all shortest paths as a switch holds them; `paths`: the way of every flow  (the core)
+hashing     the hash of a RoCEv2 five-tuple, queue pairs' source ports, a mixer of words
+policies    which shortest path: ecmp, flowlets, minimal, d_mod_k, adaptive
+spray       every packet its own way: exact loads
+ledger      `Ledger`: bytes on every link; all-to-all without holding its flows
 rates       max-min fair rates, completion times, the link that holds a flow
 ecmp        exact statistics of flows that choose links by hash
 sizing      `bill`: switches, cables, transceivers, watts and cost
@@ -71,10 +76,20 @@ from netlib.topology.forms import (
     torus_mean_hops,
     transceivers_per_host,
 )
+from netlib.topology.hashing import (
+    five_tuple_hash,
+    mix,
+    source_port,
+)
 from netlib.topology.hops import (
     distances_to,
     host_classes,
     passes,
+)
+from netlib.topology.ledger import (
+    Ledger,
+    all_to_all_ledger,
+    ledger,
 )
 from netlib.topology.metrics import (
     Distances,
@@ -86,6 +101,14 @@ from netlib.topology.metrics import (
     oversubscription,
     switch_diameter,
 )
+from netlib.topology.policies import (
+    adaptive,
+    at_random,
+    d_mod_k,
+    ecmp,
+    flowlets,
+    minimal,
+)
 from netlib.topology.rates import (
     Subflows,
     bottleneck,
@@ -94,11 +117,21 @@ from netlib.topology.rates import (
     max_min_rates,
     subflows,
 )
+from netlib.topology.routing import (
+    Hop,
+    Routes,
+    paths,
+    routes,
+)
 from netlib.topology.sizing import (
     OPTICAL,
     Bill,
     bill,
     clos_bill,
+)
+from netlib.topology.spray import (
+    spray,
+    spray_all_to_all,
 )
 
 __all__ = [
@@ -109,8 +142,14 @@ __all__ = [
     "Cut",
     "Distances",
     "Fabric",
+    "Hop",
+    "Ledger",
+    "Routes",
     "Subflows",
+    "adaptive",
+    "all_to_all_ledger",
     "alltoall_bisection_bytes",
+    "at_random",
     "bill",
     "bisection",
     "bottleneck",
@@ -123,6 +162,7 @@ __all__ = [
     "clos_tiers",
     "completion_times",
     "connected",
+    "d_mod_k",
     "diameter",
     "disjoint_paths",
     "distances",
@@ -135,27 +175,38 @@ __all__ = [
     "dragonfly_hosts",
     "dragonfly_plus",
     "dragonfly_plus_hosts",
+    "ecmp",
     "ecmp_speed",
     "expected_max_load",
     "fat_tree",
+    "five_tuple_hash",
+    "flowlets",
     "hgx_h100",
     "host_classes",
     "is_max_min",
     "leaf_spine",
+    "ledger",
     "links_used",
     "max_load_distribution",
     "max_min_rates",
     "mean_hops",
     "mean_switch_distance",
+    "minimal",
+    "mix",
     "nvl72",
     "nvlink_domain",
     "nvlink_node",
     "oversubscription",
     "passes",
     "path_count",
+    "paths",
     "ring_bisection_bytes",
     "round_trip",
+    "routes",
     "same_rail_share",
+    "source_port",
+    "spray",
+    "spray_all_to_all",
     "staged_loss",
     "staged_share",
     "subflows",
