@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from netlib.topology import Subflows, bottleneck, completion_times, is_max_min, max_min_rates, subflows
-from tests.topology.filling import drained, filled
+from tests.topology.filling import drained, filled, heaped
 
 near = {"rtol": 1e-9, "atol": 1e-9}
 
@@ -34,6 +34,7 @@ def test_rates_are_those_of_filling_link_by_link(network, data) -> None:
         ours = max_min_rates(paths, capacity, d, w)
         np.testing.assert_allclose(ours, filled(paths.tolist(), capacity.tolist(), d, w), **near)
         assert is_max_min(paths, ours, capacity, d, w)
+    np.testing.assert_allclose(max_min_rates(paths, capacity), heaped(paths.tolist(), capacity.tolist()), **near)
 
 
 @given(networks(most=40))
