@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from netlib.arguments import Floats
-from netlib.collectives import nvls_allreduce_time, outside_share, tp_bytes
+from netlib.collectives import nvls_allreduce_time, outside_share, ring_allreduce_time, tp_bytes
 from netlib.fidelity.agreement import Agreement
 from netlib.hardware import bandwidth, fact
 from netlib.links import Link, bytes_in_flight
@@ -60,15 +60,31 @@ def bisection_counted(gpus: int, rate: float) -> float:
 
 
 def switches_needed(gpus: int, links: int, ports: int) -> int:
-    """Switch chips that hold all links: gpus x links / ports, rounded up."""
+    """Fewest switch chips that hold all links: gpus x links / ports, rounded up."""
     return -(-gpus * links // ports)
 
 
-def switches_counted(gpus: int, links: int, ports: int) -> int:
-    """Chips of the built product, each with no more cables than it has ports."""
-    fabric = {(72, 18): nvl72, (8, 18): hgx_h100}[gpus, links]()
-    used = fabric.degree[fabric.switches]
-    return used.size if used.max() <= ports and used.sum() == gpus * links else -1
+def switches_packed(gpus: int, links: int, ports: int) -> int:
+    """Chips in use after the links were plugged in one by one, each into the first free port."""
+    free: list[int] = []
+    for _ in range(gpus * links):
+        if not free or not free[-1]:
+            free.append(ports)
+        free[-1] -= 1
+    return len(free)
+
+
+def domain_limit(chips: int, ports: int, links: int) -> int:
+    """GPUs that one tier of chips can join: chips x ports / links."""
+    return chips * ports // links
+
+
+def limit_found(chips: int, ports: int, links: int) -> int:
+    """GPUs added to a built domain, one at a time, until a chip would need more cables than it has ports."""
+    n = 1
+    while (grown := nvlink_domain(n + 1, chips, links, PORT)).degree[grown.switches].max() <= ports:
+        n += 1
+    return n
 
 
 # ---------------------------------------------------------------- executed
@@ -126,6 +142,19 @@ def tp_executed(layers: int, tokens: int, hidden: int, width: int, tp: int) -> f
     return float(sum(per_ring for _ in range(layers) for _ in ("attention", "mlp", "mlp back", "attention back")))
 
 
+def tp_share(sent: float, rate: float, compute: float) -> float:
+    """Share of a step that waits: sent / rate over (sent / rate + compute)."""
+    return sent / rate / (sent / rate + compute)
+
+
+def tp_share_timed(sent: float, rate: float, compute: float, steps: int = 1000) -> float:
+    """Seconds that a clock counts while the link is busy, over all seconds, when each layer computes and then sends."""
+    waits = np.tile([False, True], steps)
+    clock = np.cumsum(np.where(waits, float(Link(0, rate).time(sent / steps)), compute / steps))
+    spent = np.diff(clock, prepend=0.0)
+    return float(spent[waits].sum() / clock[-1])
+
+
 # ---------------------------------------------------------------- rates and latencies
 
 
@@ -181,9 +210,8 @@ def pcie_counted(fact_id: str) -> float:
     return blocks * kept
 
 
-_FLOPS = tuple(
-    (fact(f"bf16-{chip}").value, bandwidth(link)) for chip, link in (("h100", "nvlink4"), ("b200", "nvlink5"))
-)
+_CHIPS = (("a100", "nvlink3"), ("h100", "nvlink4"), ("b200", "nvlink5"))
+_FLOPS = tuple((fact(f"bf16-{chip}").value, bandwidth(link)) for chip, link in _CHIPS)
 _SIZES = ((72, 18), (8, 18), (16, 6), (36, 18), (7, 3))
 _RATES = ((72, 900e9), (8, 900e9), (16, 300e9), (2, 50e9))
 
@@ -203,10 +231,19 @@ AGREEMENTS = (
     ),
     Agreement(
         "domain-switches",
-        "the switch chips of a domain",
+        "the fewest switch chips of a domain",
         switches_needed,
-        switches_counted,
-        ((72, 18, 72), (8, 18, 36)),
+        switches_packed,
+        ((72, 18, 72), (8, 18, 64), (8, 12, 36), (5, 7, 6)),
+        "packed port by port",
+    ),
+    Agreement(
+        "domain-limit",
+        "GPUs that one tier of switches joins",
+        domain_limit,
+        limit_found,
+        ((18, 72, 18), (4, 64, 4), (6, 36, 12), (2, 8, 6)),
+        "grown GPU by GPU",
     ),
     Agreement(
         "domain-aggregate",
@@ -251,6 +288,15 @@ AGREEMENTS = (
         ((80, 8192, 8192, 2, 8), (80, 1, 8192, 2, 4), (3, 5, 7, 2, 6), (12, 64, 768, 4, 2)),
         "executed layer by layer",
         1e-12,
+    ),
+    Agreement(
+        "tp-share",
+        "the share of a step that waits for tensor parallelism",
+        tp_share,
+        tp_share_timed,
+        ((75.2e9, 450e9, 1.087), (75.2e9, 50e9, 1.087), (1e9, 100e9, 0.5)),
+        "timed layer by layer",
+        1e-9,
     ),
     Agreement(
         "loads-in-flight",
