@@ -10,7 +10,6 @@ from netlib.topology import clos_hosts, clos_tiers, transceivers_per_host
 from netlib.units import KB
 
 HOSTS = tuple(float(n) for n in (1024, 2048, 8192, 16_384, 32_768, 65_536, 100_000))
-GPU_WATTS = 1400.0  # all-in share of one GPU of a GB200-class rack: the upper end of 1,000 to 1,400 W
 LAYERS = ("hosts to leaves", "leaves to spines", "spines to cores", "a fourth layer")
 
 
@@ -26,7 +25,7 @@ LAYERS = ("hosts to leaves", "leaves to spines", "spines to cores", "a fourth la
 )
 def optics_power(
     hosts: Annotated[Array, Knob(*HOSTS, default=100_000.0, unit="GPUs")],
-    radix: Annotated[Array, Knob(64, 128, 144, 512, default=64, unit="ports", label="switch")],
+    radix: Annotated[Array, Knob(64, 128, 144, 512, default=128, unit="ports", label="switch")],
     watts: Annotated[Array, Knob(4.5, 9.0, 13.0, 15.0, 18.0, default=15.0, unit="W", label="one module")],
 ) -> Figure:
     """Two modules for each layer of cables a host's bandwidth passes."""
@@ -43,11 +42,9 @@ def optics_power(
             "modules": Number(modules, "modules", "modules"),
             "power": Number(power, "W", "power of all modules"),
             "each": Number(power / hosts, "W", "for each GPU"),
-            "share": Number(power / hosts / GPU_WATTS, "%", "share of the 1.4 kW that a GPU takes all in"),
             "limit": Number(clos_hosts(radix, 2), "hosts", "held by two tiers"),
         },
-        reading="{hosts} on switches of {radix} need {tiers} and {modules}, which draw {power}: {each} for each GPU, "
-        "{share} of what the GPU itself takes with its share of the rack.",
+        reading="{hosts} on switches of {radix} need {tiers} and {modules}, which draw {power}: {each} for each GPU.",
         failure=lambda s: (
             f"{s['modules'] / KB:,.0f} thousand modules draw {s['power'] / 1e6:.1f} MW before a bit is switched: "
             "this is "

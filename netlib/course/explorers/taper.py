@@ -30,7 +30,7 @@ STEP = 10.0  # seconds of a training step that the all-reduce is set against
 def taper(
     ratio: Annotated[Array, Knob(1, 2, 3, 4, 7, 10, 15, default=7, unit=": 1", label="taper")],
     pods: Annotated[Array, Knob(2, 4, 8, 16, default=8, unit="pods")],
-    replicas: Annotated[Array, Knob(1, 2, 4, 8, 24, default=1, unit="replicas a pod", label="scattered over")],
+    replicas: Annotated[Array, Knob(1, 2, 4, 8, 24, default=24, unit="replicas a pod", label="scattered over")],
 ) -> Figure:
     """Ring across the pods at the NIC's rate divided by the taper."""
     shown = np.geomspace(1, 16, 33)
