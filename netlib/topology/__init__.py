@@ -18,14 +18,18 @@ spray       every packet its own way: exact loads
 ledger      `Ledger`: bytes on every link; all-to-all without holding its flows
 rails       rail-optimised, rail-only, several planes
 named       DGX SuperPOD, HPN, Meta 24K, MegaScale, Slingshot, TPU v4 and their published counts
+affinity    the PCIe tree of a node and its codes (PIX ... SYS, NV#)
+failures    what remains without some links, switches or a plane
 """
 
+from netlib.topology.affinity import Affinity, affinity, dgx_h100_tree, node_tree, pcie_tree
 from netlib.topology.clos import clos3, fat_tree, leaf_spine, smallest_clos
 from netlib.topology.cuts import Cut, bisection, disjoint_paths, path_count, worst_half
 from netlib.topology.direct import dragonfly, dragonfly_plus, torus
 from netlib.topology.domains import hgx_h100, nvl72, nvlink_domain, nvlink_node
 from netlib.topology.ecmp import ecmp_speed, expected_max_load, links_used, max_load_distribution
 from netlib.topology.fabric import KINDS, Cables, Fabric, build
+from netlib.topology.failures import Remains, labelled, what_remains
 from netlib.topology.forms import (
     alltoall_bisection_bytes,
     clos_bisection_links,
@@ -84,6 +88,7 @@ __all__ = [
     "KINDS",
     "OPTICAL",
     "PUBLISHED",
+    "Affinity",
     "Bill",
     "Cables",
     "Cut",
@@ -92,9 +97,11 @@ __all__ = [
     "Hop",
     "Ledger",
     "Published",
+    "Remains",
     "Routes",
     "Subflows",
     "adaptive",
+    "affinity",
     "all_to_all_ledger",
     "alltoall_bisection_bytes",
     "at_random",
@@ -112,6 +119,7 @@ __all__ = [
     "completion_times",
     "connected",
     "d_mod_k",
+    "dgx_h100_tree",
     "diameter",
     "disjoint_paths",
     "distances",
@@ -134,6 +142,7 @@ __all__ = [
     "host_classes",
     "hpn_pod",
     "is_max_min",
+    "labelled",
     "leaf_spine",
     "ledger",
     "links_used",
@@ -146,6 +155,7 @@ __all__ = [
     "minimal",
     "mix",
     "multi_plane",
+    "node_tree",
     "nvl72",
     "nvlink_domain",
     "nvlink_node",
@@ -153,6 +163,7 @@ __all__ = [
     "passes",
     "path_count",
     "paths",
+    "pcie_tree",
     "rail_only",
     "rail_optimised",
     "ring_bisection_bytes",
@@ -176,6 +187,7 @@ __all__ = [
     "torus_mean_hops",
     "tpu_v4_pod",
     "transceivers_per_host",
+    "what_remains",
     "with_nvswitch",
     "worst_half",
 ]
