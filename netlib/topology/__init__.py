@@ -5,6 +5,7 @@ routing     `routes`: all shortest paths as a switch holds them; `paths`: the wa
 hashing     the hash of a RoCEv2 five-tuple, queue pairs' source ports, a mixer of words
 policies    which shortest path: ecmp, flowlets, minimal, d_mod_k, adaptive
 spray       every packet its own way: exact loads
+detours     valiant on a dragonfly, dimension_ordered on a torus, pxn onto the destination's rail
 ledger      `Ledger`: bytes on every link; all-to-all without holding its flows
 direct      dragonfly, dragonfly+, torus and mesh
 domains     NVLink domains: NVL72, HGX, any n
@@ -17,6 +18,7 @@ forms       closed forms: hosts, switches, hops, bisection
 
 from netlib.topology.clos import clos3, fat_tree, leaf_spine
 from netlib.topology.cuts import Cut, bisection, disjoint_paths, path_count, worst_half
+from netlib.topology.detours import dimension_ordered, pxn, valiant
 from netlib.topology.direct import dragonfly, dragonfly_plus, torus
 from netlib.topology.domains import hgx_h100, nvl72, nvlink_domain, nvlink_node
 from netlib.topology.fabric import KINDS, Cables, Fabric, build
@@ -83,6 +85,7 @@ __all__ = [
     "connected",
     "d_mod_k",
     "diameter",
+    "dimension_ordered",
     "disjoint_paths",
     "distances",
     "distances_to",
@@ -113,6 +116,7 @@ __all__ = [
     "passes",
     "path_count",
     "paths",
+    "pxn",
     "ring_bisection_bytes",
     "round_trip",
     "routes",
@@ -129,5 +133,6 @@ __all__ = [
     "torus_diameter",
     "torus_mean_hops",
     "transceivers_per_host",
+    "valiant",
     "worst_half",
 ]
