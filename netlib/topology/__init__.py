@@ -20,11 +20,13 @@ rails       rail-optimised, rail-only, several planes
 named       DGX SuperPOD, HPN, Meta 24K, MegaScale, Slingshot, TPU v4 and their published counts
 affinity    the PCIe tree of a node and its codes (PIX ... SYS, NV#)
 failures    what remains without some links, switches or a plane
+detours     valiant on a dragonfly, dimension_ordered on a torus, pxn onto the destination's rail
 """
 
 from netlib.topology.affinity import Affinity, affinity, dgx_h100_tree, node_tree, pcie_tree
 from netlib.topology.clos import clos3, fat_tree, leaf_spine, smallest_clos
 from netlib.topology.cuts import Cut, bisection, disjoint_paths, path_count, worst_half
+from netlib.topology.detours import dimension_ordered, pxn, valiant
 from netlib.topology.direct import dragonfly, dragonfly_plus, torus
 from netlib.topology.domains import hgx_h100, nvl72, nvlink_domain, nvlink_node
 from netlib.topology.ecmp import ecmp_speed, expected_max_load, links_used, max_load_distribution
@@ -121,6 +123,7 @@ __all__ = [
     "d_mod_k",
     "dgx_h100_tree",
     "diameter",
+    "dimension_ordered",
     "disjoint_paths",
     "distances",
     "distances_to",
@@ -164,6 +167,7 @@ __all__ = [
     "path_count",
     "paths",
     "pcie_tree",
+    "pxn",
     "rail_only",
     "rail_optimised",
     "ring_bisection_bytes",
@@ -187,6 +191,7 @@ __all__ = [
     "torus_mean_hops",
     "tpu_v4_pod",
     "transceivers_per_host",
+    "valiant",
     "what_remains",
     "with_nvswitch",
     "worst_half",
