@@ -17,6 +17,7 @@ ledger      `Ledger`: bytes on every link; all-to-all without holding its flows
 rates       max-min fair rates, completion times, the link that holds a flow
 ecmp        exact statistics of flows that choose links by hash
 sizing      `bill`: switches, cables, transceivers, watts and cost
+detours     valiant on a dragonfly, dimension_ordered on a torus, pxn onto the destination's rail
 hops        `distances_to`, `host_classes`: links between any two places
 """
 
@@ -32,6 +33,11 @@ from netlib.topology.cuts import (
     disjoint_paths,
     path_count,
     worst_half,
+)
+from netlib.topology.detours import (
+    dimension_ordered,
+    pxn,
+    valiant,
 )
 from netlib.topology.direct import (
     dragonfly,
@@ -187,6 +193,7 @@ __all__ = [
     "connected",
     "d_mod_k",
     "diameter",
+    "dimension_ordered",
     "disjoint_paths",
     "distances",
     "distances_to",
@@ -227,6 +234,7 @@ __all__ = [
     "passes",
     "path_count",
     "paths",
+    "pxn",
     "rail_only",
     "rail_optimised",
     "ring_bisection_bytes",
@@ -250,6 +258,7 @@ __all__ = [
     "torus_mean_hops",
     "tpu_v4_pod",
     "transceivers_per_host",
+    "valiant",
     "with_nvswitch",
     "worst_half",
 ]
