@@ -21,6 +21,13 @@ detours     valiant on a dragonfly, dimension_ordered on a torus, pxn onto the d
 hops        `distances_to`, `host_classes`: links between any two places
 """
 
+from netlib.topology.affinity import (
+    Affinity,
+    affinity,
+    dgx_h100_tree,
+    node_tree,
+    pcie_tree,
+)
 from netlib.topology.clos import (
     clos3,
     fat_tree,
@@ -61,6 +68,11 @@ from netlib.topology.fabric import (
     Cables,
     Fabric,
     build,
+)
+from netlib.topology.failures import (
+    Remains,
+    labelled,
+    what_remains,
 )
 from netlib.topology.forms import (
     alltoall_bisection_bytes,
@@ -164,6 +176,7 @@ __all__ = [
     "KINDS",
     "OPTICAL",
     "PUBLISHED",
+    "Affinity",
     "Bill",
     "Cables",
     "Cut",
@@ -172,9 +185,11 @@ __all__ = [
     "Hop",
     "Ledger",
     "Published",
+    "Remains",
     "Routes",
     "Subflows",
     "adaptive",
+    "affinity",
     "all_to_all_ledger",
     "alltoall_bisection_bytes",
     "at_random",
@@ -192,6 +207,7 @@ __all__ = [
     "completion_times",
     "connected",
     "d_mod_k",
+    "dgx_h100_tree",
     "diameter",
     "dimension_ordered",
     "disjoint_paths",
@@ -215,6 +231,7 @@ __all__ = [
     "host_classes",
     "hpn_pod",
     "is_max_min",
+    "labelled",
     "leaf_spine",
     "ledger",
     "links_used",
@@ -227,6 +244,7 @@ __all__ = [
     "minimal",
     "mix",
     "multi_plane",
+    "node_tree",
     "nvl72",
     "nvlink_domain",
     "nvlink_node",
@@ -234,6 +252,7 @@ __all__ = [
     "passes",
     "path_count",
     "paths",
+    "pcie_tree",
     "pxn",
     "rail_only",
     "rail_optimised",
@@ -259,6 +278,7 @@ __all__ = [
     "tpu_v4_pod",
     "transceivers_per_host",
     "valiant",
+    "what_remains",
     "with_nvswitch",
     "worst_half",
 ]
