@@ -17,8 +17,17 @@ hashing     the hash of a RoCEv2 five-tuple, queue pairs' source ports, a mixer 
 policies    which shortest path: ecmp, flowlets, minimal, d_mod_k, adaptive
 spray       every packet its own way: exact loads
 ledger      `Ledger`: bytes on every link; all-to-all without holding its flows
+affinity    the PCIe tree of a node and its codes (PIX ... SYS, NV#)
+failures    what remains without some links, switches or a plane
 """
 
+from netlib.topology.affinity import (
+    Affinity,
+    affinity,
+    dgx_h100_tree,
+    node_tree,
+    pcie_tree,
+)
 from netlib.topology.clos import (
     clos3,
     fat_tree,
@@ -54,6 +63,11 @@ from netlib.topology.fabric import (
     Cables,
     Fabric,
     build,
+)
+from netlib.topology.failures import (
+    Remains,
+    labelled,
+    what_remains,
 )
 from netlib.topology.forms import (
     alltoall_bisection_bytes,
@@ -150,6 +164,7 @@ from netlib.topology.spray import (
 __all__ = [
     "KINDS",
     "PUBLISHED",
+    "Affinity",
     "Cables",
     "Cut",
     "Distances",
@@ -157,9 +172,11 @@ __all__ = [
     "Hop",
     "Ledger",
     "Published",
+    "Remains",
     "Routes",
     "Subflows",
     "adaptive",
+    "affinity",
     "all_to_all_ledger",
     "alltoall_bisection_bytes",
     "at_random",
@@ -175,6 +192,7 @@ __all__ = [
     "completion_times",
     "connected",
     "d_mod_k",
+    "dgx_h100_tree",
     "diameter",
     "disjoint_paths",
     "distances",
@@ -197,6 +215,7 @@ __all__ = [
     "host_classes",
     "hpn_pod",
     "is_max_min",
+    "labelled",
     "leaf_spine",
     "ledger",
     "links_used",
@@ -209,6 +228,7 @@ __all__ = [
     "minimal",
     "mix",
     "multi_plane",
+    "node_tree",
     "nvl72",
     "nvlink_domain",
     "nvlink_node",
@@ -216,6 +236,7 @@ __all__ = [
     "passes",
     "path_count",
     "paths",
+    "pcie_tree",
     "rail_only",
     "rail_optimised",
     "ring_bisection_bytes",
@@ -239,6 +260,7 @@ __all__ = [
     "torus_mean_hops",
     "tpu_v4_pod",
     "transceivers_per_host",
+    "what_remains",
     "with_nvswitch",
     "worst_half",
 ]
