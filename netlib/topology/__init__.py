@@ -19,6 +19,7 @@ spray       every packet its own way: exact loads
 ledger      `Ledger`: bytes on every link; all-to-all without holding its flows
 affinity    the PCIe tree of a node and its codes (PIX ... SYS, NV#)
 failures    what remains without some links, switches or a plane
+detours     valiant on a dragonfly, dimension_ordered on a torus, pxn onto the destination's rail
 """
 
 from netlib.topology.affinity import (
@@ -40,6 +41,11 @@ from netlib.topology.cuts import (
     disjoint_paths,
     path_count,
     worst_half,
+)
+from netlib.topology.detours import (
+    dimension_ordered,
+    pxn,
+    valiant,
 )
 from netlib.topology.direct import (
     dragonfly,
@@ -194,6 +200,7 @@ __all__ = [
     "d_mod_k",
     "dgx_h100_tree",
     "diameter",
+    "dimension_ordered",
     "disjoint_paths",
     "distances",
     "distances_to",
@@ -237,6 +244,7 @@ __all__ = [
     "path_count",
     "paths",
     "pcie_tree",
+    "pxn",
     "rail_only",
     "rail_optimised",
     "ring_bisection_bytes",
@@ -260,6 +268,7 @@ __all__ = [
     "torus_mean_hops",
     "tpu_v4_pod",
     "transceivers_per_host",
+    "valiant",
     "what_remains",
     "with_nvswitch",
     "worst_half",
