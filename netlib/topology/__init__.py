@@ -2,6 +2,7 @@
 
 fabric      `Fabric`: vertices, directed links, labels; `build` makes one  (the core)
 rates       max-min fair rates, completion times, the link that holds a flow
+growth      what building, routing and sharing cost here, measured
 ecmp        exact statistics of flows that choose links by hash
 clos        leaf-spine, fat-tree and any-size three-tier Clos
 forms       closed forms: hosts, switches, hops, bisection
@@ -98,6 +99,7 @@ from netlib.topology.forms import (
     torus_mean_hops,
     transceivers_per_host,
 )
+from netlib.topology.growth import Growth, measured_growth
 from netlib.topology.hashing import (
     five_tuple_hash,
     mix,
@@ -175,6 +177,7 @@ __all__ = [
     "Cut",
     "Distances",
     "Fabric",
+    "Growth",
     "Hop",
     "Ledger",
     "Published",
@@ -230,6 +233,7 @@ __all__ = [
     "max_min_rates",
     "mean_hops",
     "mean_switch_distance",
+    "measured_growth",
     "megascale",
     "meta_24k",
     "minimal",
