@@ -9,6 +9,7 @@ named       DGX SuperPOD, HPN, Meta 24K, MegaScale, Slingshot, TPU v4 and their 
 forms       closed forms: hosts, switches, hops, bisection
 metrics     diameter, mean hops, oversubscription
 cuts        bisection by maximum flow, how many paths
+failures    what remains without some links, switches or a plane
 routing     `routes`: all shortest paths as a switch holds them; `paths`: the way of every flow  (the core)
 hashing     the hash of a RoCEv2 five-tuple, queue pairs' source ports, a mixer of words
 policies    which shortest path: ecmp, flowlets, minimal, d_mod_k, adaptive
@@ -17,8 +18,10 @@ ledger      `Ledger`: bytes on every link; all-to-all without holding its flows
 rates       max-min fair rates, completion times, the link that holds a flow
 ecmp        exact statistics of flows that choose links by hash
 sizing      `bill`: switches, cables, transceivers, watts and cost
+growth      what building, routing and sharing cost here, measured
 detours     valiant on a dragonfly, dimension_ordered on a torus, pxn onto the destination's rail
 hops        `distances_to`, `host_classes`: links between any two places
+affinity    the PCIe tree of a node and its codes (PIX ... SYS, NV#)
 """
 
 from netlib.topology.affinity import (
@@ -96,6 +99,10 @@ from netlib.topology.forms import (
     torus_diameter,
     torus_mean_hops,
     transceivers_per_host,
+)
+from netlib.topology.growth import (
+    Growth,
+    measured_growth,
 )
 from netlib.topology.hashing import (
     five_tuple_hash,
@@ -182,6 +189,7 @@ __all__ = [
     "Cut",
     "Distances",
     "Fabric",
+    "Growth",
     "Hop",
     "Ledger",
     "Published",
@@ -239,6 +247,7 @@ __all__ = [
     "max_min_rates",
     "mean_hops",
     "mean_switch_distance",
+    "measured_growth",
     "megascale",
     "meta_24k",
     "minimal",

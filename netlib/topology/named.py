@@ -206,6 +206,12 @@ class Published:
         return {key: found.get(key, 0) / (self.per_cable if key.startswith("cables") else 1) for key in self.counts}
 
 
+def _nvl72() -> Fabric:
+    from netlib.topology.domains import nvl72
+
+    return nvl72()
+
+
 _SUPERPOD = "NVIDIA, DGX SuperPOD reference architecture, {}, chapter DGX SuperPOD Architecture, component table"
 _TABLES = {  # units: leaves, spines, cores
     "b200": {
@@ -264,10 +270,20 @@ PUBLISHED: Mapping[str, Published] = {
         {"hosts": 2 * 512, "tier 1 switches": 2 * 32, "tier 1 down": 16},
         "De Sensi et al., An In-Depth Analysis of the Slingshot Interconnect, SC 2020, arXiv 2008.08886",
     ),
+    "slingshot-largest": Published(
+        lambda: slingshot(544),
+        {"hosts": 278528},
+        "HPE, Slingshot data sheet (secondary); by the ports of its switches 545 groups would fit",
+    ),
+    "nvl72": Published(
+        _nvl72,
+        {"hosts": 72, "tier 1 switches": 18, "cables 0-1": 1296},
+        "NVIDIA, DGX SuperPOD reference architecture, DGX GB200: 9 trays of 2 chips, a link from each GPU to each chip",
+    ),
     "tpu-v4-pod": Published(
         tpu_v4_pod,
         {"hosts": 4096, "x0s": 16, "x1s": 16, "x2s": 16},
         "Jouppi et al., TPU v4, ISCA 2023, arXiv 2304.01433",
     ),
 }
-"""Counts by name. Slingshot's largest is left to `dragonfly_groups` and `dragonfly_hosts`: nobody has built it."""
+"""Published counts of named fabrics, by name."""
