@@ -1,8 +1,8 @@
 // The peer of benchmarks/topology.py: flows on given paths in SimGrid (S4U, fluid model CM02 without TCP's effects).
 // Standard input: flows, links, hosts; a capacity for each link; for each flow source, target, bytes, hops, its links.
-// Standard output: seconds to set up, seconds to simulate, then when each flow ends.
-#include <chrono>
+// Standard output: processor seconds to set up, and to simulate, then when each flow ends.
 #include <cstdio>
+#include <ctime>
 #include <iostream>
 #include <string>
 #include <vector>
@@ -37,9 +37,8 @@ static void all_at_once()
 
 int main(int argc, char** argv)
 {
-  using clock = std::chrono::steady_clock;
-  auto since = [](clock::time_point t) { return std::chrono::duration<double>(clock::now() - t).count(); };
-  auto begun = clock::now();
+  auto since = [](clock_t t) { return static_cast<double>(clock() - t) / CLOCKS_PER_SEC; };
+  auto begun = clock();
   sg4::Engine engine(&argc, argv);
   sg4::Engine::set_config("network/model:CM02");
   sg4::Engine::set_config("network/TCP-gamma:0");
@@ -72,7 +71,7 @@ int main(int argc, char** argv)
   ends.resize(flows.size());
   sg4::Actor::create("all", hosts[0], all_at_once);
   double setup = since(begun);
-  begun = clock::now();
+  begun = clock();
   engine.run();
   std::printf("%.9g %.9g\n", setup, since(begun));
   for (double t : ends)

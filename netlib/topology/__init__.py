@@ -21,6 +21,7 @@ named       DGX SuperPOD, HPN, Meta 24K, MegaScale, Slingshot, TPU v4 and their 
 affinity    the PCIe tree of a node and its codes (PIX ... SYS, NV#)
 failures    what remains without some links, switches or a plane
 detours     valiant on a dragonfly, dimension_ordered on a torus, pxn onto the destination's rail
+growth      what building, routing and sharing cost here, measured
 """
 
 from netlib.topology.affinity import Affinity, affinity, dgx_h100_tree, node_tree, pcie_tree
@@ -55,6 +56,7 @@ from netlib.topology.forms import (
     torus_mean_hops,
     transceivers_per_host,
 )
+from netlib.topology.growth import Growth, measured_growth
 from netlib.topology.hashing import five_tuple_hash, mix, source_port
 from netlib.topology.hops import distances_to, host_classes, passes
 from netlib.topology.ledger import Ledger, all_to_all_ledger, ledger
@@ -96,6 +98,7 @@ __all__ = [
     "Cut",
     "Distances",
     "Fabric",
+    "Growth",
     "Hop",
     "Ledger",
     "Published",
@@ -153,6 +156,7 @@ __all__ = [
     "max_min_rates",
     "mean_hops",
     "mean_switch_distance",
+    "measured_growth",
     "megascale",
     "meta_24k",
     "minimal",

@@ -118,6 +118,7 @@ def test_many_levels_in_a_chain_and_a_thousand_flows() -> None:
 
 def test_flows_without_links_and_links_without_room() -> None:
     assert max_min_rates([[-1], [0]], [0]).tolist() == [np.inf, 0]
+    assert max_min_rates([[-1, -1], [0, 1], [0, -1], [1, -1]], [10, 30]).tolist() == [np.inf, 5, 5, 25]
     assert max_min_rates([[-1]], [1], demand=[3]).tolist() == [3]
     assert max_min_rates(np.zeros((0, 3), int), [1, 2]).size == 0
     assert max_min_rates(np.zeros((2, 0), int), [], demand=7).tolist() == [7, 7]

@@ -77,7 +77,7 @@ def dragonfly_or_clos(
     whole = {name: make(hosts) for name, make in shapes.items()}
     return Figure(
         x=Axis("hosts", "", "log"),
-        y=Axis("per host", "", limits=(0.0, 2.2)),
+        y=Axis("per host", "", "log", limits=(0.03, 3.0)),
         elements=(
             *(Line(name, SHOWN, y, name) for name, y in lines.items()),
             Points("chosen", np.broadcast_to(hosts, own["clos"].shape), own["clos"]),

@@ -96,7 +96,7 @@ def link_ledger(
         if s["hottest"] > s["trunk"] + 1e-9 and s["hottest"] > 1:
             return f"The receiver's own port must carry {s['hottest']:.2g} times what it can: no routing mends that."
         if s["hottest"] >= 2:
-            return f"One link must carry {s['hottest']:.3g} times what it can, and the transfer takes as many times as long."
+            return f"One link must carry {s['hottest']:.3g} times what it can: so many times as long does it take."
         return ""
 
     return Figure(
