@@ -5,7 +5,6 @@ clos        leaf-spine, fat-tree and any-size three-tier Clos
 forms       closed forms: hosts, switches, hops, bisection
 direct      dragonfly, dragonfly+, torus and mesh
 domains     NVLink domains: NVL72, HGX, any n
-distances   `distances_to`, `host_classes`: links crossed between any two places
 sizing      `bill`: switches, cables, transceivers, watts and cost
 rates       max-min fair rates, completion times, the link that holds a flow
 ecmp        exact statistics of flows that choose links by hash

@@ -11,6 +11,7 @@ from netlib.arguments import Floats
 from netlib.fidelity.agreement import Agreement
 from netlib.links import Link, bytes_in_flight
 from netlib.topology import Fabric
+from netlib.topology.rails import rail_optimised
 
 UNIT = Link(0.0, 1.0)  # capacities of 1, so that bytes/s count links
 
@@ -162,7 +163,7 @@ def torus_cut(sides: tuple[int, ...]) -> float:
 
 def same_rail_counted(g: int, nodes: int = 5) -> float:
     """Pairs of GPUs in different nodes that sit on the same rail, over all pairs in different nodes."""
-    fabric = t.rail_optimised(nodes, g, 4 * g, UNIT, UNIT)
+    fabric = rail_optimised(nodes, g, 4 * g, UNIT, UNIT)
     node, rail = fabric.label("node")[fabric.hosts], fabric.label("rail")[fabric.hosts]
     apart = node[:, None] != node[None, :]
     return float(np.mean((rail[:, None] == rail[None, :])[apart]))
@@ -204,7 +205,7 @@ def enumerated(flows: int, links: int) -> list[tuple[int, int, int]]:
 
 def max_load_enumerated(flows: int, links: int) -> float:
     """Mean hottest load over all outcomes of the hash."""
-    return sum(ways * most for ways, most, _ in enumerated(flows, links)) / links**flows
+    return float(sum(ways * most for ways, most, _ in enumerated(flows, links)) / links**flows)
 
 
 def speed_enumerated(flows: int, links: int) -> float:
@@ -214,7 +215,7 @@ def speed_enumerated(flows: int, links: int) -> float:
 
 def used_enumerated(flows: int, links: int) -> float:
     """Mean share of links that carry something, over all outcomes of the hash."""
-    return sum(ways * used for ways, _, used in enumerated(flows, links)) / links ** (flows + 1)
+    return float(sum(ways * used for ways, _, used in enumerated(flows, links)) / links ** (flows + 1))
 
 
 # ---------------------------------------------------------------- distance and staging

@@ -4,11 +4,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from netlib.arguments import Floats
-from netlib.collectives import nvls_allreduce_time, outside_share, ring_allreduce_time, tp_bytes
+from netlib.collectives import nvls_allreduce_time, outside_share, tp_bytes
 from netlib.fidelity.agreement import Agreement
 from netlib.hardware import bandwidth, fact
 from netlib.links import Link, bytes_in_flight
-from netlib.topology import Fabric, bisection, domain_bisection, domain_pairs, hgx_h100, nvl72, nvlink_domain
+from netlib.topology import Fabric, bisection, domain_bisection, domain_pairs, nvl72, nvlink_domain
 
 PORT = Link(0.0, bandwidth("nvlink5-link"))
 
