@@ -16,12 +16,15 @@ hashing     the hash of a RoCEv2 five-tuple, queue pairs' source ports, a mixer 
 policies    which shortest path: ecmp, flowlets, minimal, d_mod_k, adaptive
 spray       every packet its own way: exact loads
 ledger      `Ledger`: bytes on every link; all-to-all without holding its flows
+rails       rail-optimised, rail-only, several planes
+named       DGX SuperPOD, HPN, Meta 24K, MegaScale, Slingshot, TPU v4 and their published counts
 """
 
 from netlib.topology.clos import (
     clos3,
     fat_tree,
     leaf_spine,
+    smallest_clos,
 )
 from netlib.topology.cuts import (
     Cut,
@@ -101,6 +104,17 @@ from netlib.topology.metrics import (
     oversubscription,
     switch_diameter,
 )
+from netlib.topology.named import (
+    PUBLISHED,
+    Published,
+    census,
+    hpn_pod,
+    megascale,
+    meta_24k,
+    slingshot,
+    superpod,
+    tpu_v4_pod,
+)
 from netlib.topology.policies import (
     adaptive,
     at_random,
@@ -108,6 +122,12 @@ from netlib.topology.policies import (
     ecmp,
     flowlets,
     minimal,
+)
+from netlib.topology.rails import (
+    multi_plane,
+    rail_only,
+    rail_optimised,
+    with_nvswitch,
 )
 from netlib.topology.rates import (
     Subflows,
@@ -137,6 +157,7 @@ from netlib.topology.spray import (
 __all__ = [
     "KINDS",
     "OPTICAL",
+    "PUBLISHED",
     "Bill",
     "Cables",
     "Cut",
@@ -144,6 +165,7 @@ __all__ = [
     "Fabric",
     "Hop",
     "Ledger",
+    "Published",
     "Routes",
     "Subflows",
     "adaptive",
@@ -154,6 +176,7 @@ __all__ = [
     "bisection",
     "bottleneck",
     "build",
+    "census",
     "clos3",
     "clos_bill",
     "clos_bisection_links",
@@ -183,6 +206,7 @@ __all__ = [
     "flowlets",
     "hgx_h100",
     "host_classes",
+    "hpn_pod",
     "is_max_min",
     "leaf_spine",
     "ledger",
@@ -191,8 +215,11 @@ __all__ = [
     "max_min_rates",
     "mean_hops",
     "mean_switch_distance",
+    "megascale",
+    "meta_24k",
     "minimal",
     "mix",
+    "multi_plane",
     "nvl72",
     "nvlink_domain",
     "nvlink_node",
@@ -200,22 +227,29 @@ __all__ = [
     "passes",
     "path_count",
     "paths",
+    "rail_only",
+    "rail_optimised",
     "ring_bisection_bytes",
     "round_trip",
     "routes",
     "same_rail_share",
+    "slingshot",
+    "smallest_clos",
     "source_port",
     "spray",
     "spray_all_to_all",
     "staged_loss",
     "staged_share",
     "subflows",
+    "superpod",
     "switch_diameter",
     "switch_hops",
     "torus",
     "torus_bisection_links",
     "torus_diameter",
     "torus_mean_hops",
+    "tpu_v4_pod",
     "transceivers_per_host",
+    "with_nvswitch",
     "worst_half",
 ]

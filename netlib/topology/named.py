@@ -57,8 +57,8 @@ def hpn_pod(segments: int = 15, inside: Link | None = None) -> Fabric:
     Published (Qian et al., SIGCOMM 2024; read in summaries): 1,024 GPUs in a segment, 15 segments in a pod, 8 rails, 2
     planes, NICs of 2 x 200G, one port to each plane; 51.2 Tb/s switches; ratio 1.067:1 at the first tier, 15:1 to the
     core. It follows: 16 first switches in a segment, one for each rail and plane, each with 128 x 200G down and
-    60 x 400G up (25.6 / 24.0 = 1.067, and 8 x 200G spare make 51.2); 60 aggregation switches in each plane, each with 15
-    segments x 8 rails = 120 cables down and 8 up (120 / 8 = 15): hence 15 segments.
+    60 x 400G up (25.6 / 24.0 = 1.067, and 8 x 200G spare make 51.2); 60 aggregation switches in each plane, each with
+    15 segments x 8 rails = 120 cables down and 8 up (120 / 8 = 15): hence 15 segments.
     Left out: the spare ports and the core that joins pods. Label group is the segment.
 
     >>> pod = hpn_pod()
@@ -67,9 +67,7 @@ def hpn_pod(segments: int = 15, inside: Link | None = None) -> Fabric:
     """
     segments = whole("segments", segments)
     if segments > 15:
-        raise ValueError(
-            f"segments = {segments} do not fit: an aggregation switch has ports for 15 segments; give 1 to 15"
-        )
+        raise ValueError(f"segments = {segments} do not fit the 120 ports of an aggregation switch; give 1 to 15")
     node, rail = np.divmod(np.arange(segments * 1024), 8)
     segment = node // 128
     one = two_tiers(
@@ -117,7 +115,8 @@ def megascale(servers: int = 1536, inside: Link | None = None) -> Fabric:
     Published (Jiang et al., NSDI 2024, arXiv 2402.15627, 3.6): three tiers, 32 ports down and 32 up; eight 200G NICs of
     a server on eight switches; a 400G port down split into two 200G ones, so 64 servers share a set of first switches;
     12,288 GPUs trained the 175B model.
-    Assumed: pods as in a fat-tree, of 32 first switches = 4 sets; the top switches use all their ports downwards.
+    Assumed: pods as in a fat-tree, of 32 first switches = 4 sets, and 128 top switches: 96 would have the ports, but
+    four in each of 32 groups share out the 32 cables of a spine evenly.
 
     >>> fabric = megascale()
     >>> fabric.hosts.size, [int((fabric.tier == t).sum()) for t in (1, 2, 3)]
@@ -132,8 +131,8 @@ def slingshot(groups: int) -> Fabric:
 
     Published: 64 ports of 200 Gb/s, 16 endpoints on each switch, 32 switches in a fully connected group, at most three
     switch-to-switch hops (De Sensi et al., SC 2020, arXiv 2008.08886). That leaves 64 - 16 - 31 = 17 global ports on a
-    switch, 544 in a group: 545 groups of 512, 279,040 endpoints; HPE quotes 278,528 = 544 x 512. Machines have far fewer
-    groups, with several cables for each pair, as built here.
+    switch, 544 in a group: 545 groups of 512, 279,040 endpoints; HPE quotes 278,528 = 544 x 512. Machines have far
+    fewer groups, with several cables for each pair, as built here.
     Assumed: 200G for all cables, global ones dealt as in `dragonfly`.
 
     >>> fabric = slingshot(4)
@@ -197,51 +196,52 @@ class Published:
     source: str
     per_cable: int = 1
 
-    def built(self) -> dict[str, int]:
+    def built(self) -> dict[str, float]:
         """The same counts, taken from the built fabric.
 
         >>> PUBLISHED["superpod-b200-2"].built() == dict(PUBLISHED["superpod-b200-2"].counts)
         True
         """
         found = census(self.make())
-        return {key: found.get(key, 0) // (self.per_cable if key.startswith("cables") else 1) for key in self.counts}
+        return {key: found.get(key, 0) / (self.per_cable if key.startswith("cables") else 1) for key in self.counts}
+
+
+def _nvl72() -> Fabric:
+    from netlib.topology.domains import nvl72
+
+    return nvl72()
 
 
 _SUPERPOD = "NVIDIA, DGX SuperPOD reference architecture, {}, chapter DGX SuperPOD Architecture, component table"
+_TABLES = {  # units: leaves, spines, cores
+    "b200": {
+        2: (16, 8, 0),
+        4: (32, 16, 0),
+        8: (64, 32, 0),
+        16: (128, 128, 64),
+        32: (256, 256, 128),
+        64: (512, 512, 256),
+    },
+    "b300": {1: (16, 8, 0), 2: (32, 16, 0), 4: (64, 32, 0), 8: (128, 64, 0), 16: (256, 128, 0)},
+    "b300-xdr": {1: (8, 4, 0), 2: (16, 8, 0), 4: (32, 18, 0), 8: (64, 36, 0), 18: (144, 72, 0)},
+}
 
 
-def _b200(units: int, leaf: int, spine: int, core: int) -> Published:
-    gpus = 256 * units
-    counts = {"hosts": gpus, "tier 1 switches": leaf, "tier 2 switches": spine, "tier 3 switches": core}
-    counts |= {"cables 0-1": gpus, "cables 1-2": gpus, "cables 2-3": gpus if core else 0}
-    return Published(lambda: superpod(units), counts, _SUPERPOD.format("DGX B200"))
-
-
-def _b300(units: int, leaf: int, spine: int) -> Published:
-    gpus = 512 * units
-    counts = {"hosts": gpus, "tier 1 switches": leaf, "tier 2 switches": spine, "cables 0-1": gpus, "cables 1-2": gpus}
-    return Published(lambda: superpod(units, "b300"), {**counts, "planes": 2}, _SUPERPOD.format("DGX B300"), 2)
-
-
-def _xdr(units: int, leaf: int, spine: int) -> Published:
-    gpus = 576 * units  # the table prints 9,216 for 18 units, but 1,296 systems and 10,368 cables
-    counts = {"hosts": gpus, "tier 1 switches": leaf, "tier 2 switches": spine, "cables 0-1": gpus, "cables 1-2": gpus}
-    return Published(lambda: superpod(units, "b300-xdr"), counts, _SUPERPOD.format("DGX B300 with Quantum-X800"))
+def _row(system: str, units: int) -> Published:
+    """One row of a SuperPOD table. At 18 units b300-xdr prints 9,216 GPUs, but 1,296 systems and 10,368 cables."""
+    gpus = {"b200": 256, "b300": 512, "b300-xdr": 576}[system] * units
+    counts = {f"tier {tier} switches": many for tier, many in enumerate(_TABLES[system][units], 1)}
+    counts |= {
+        "hosts": gpus,
+        "cables 0-1": gpus,
+        "cables 1-2": gpus,
+        "cables 2-3": gpus * bool(counts["tier 3 switches"]),
+    }
+    return Published(lambda: superpod(units, system), counts, _SUPERPOD.format(system.upper()), 1 + (system == "b300"))
 
 
 PUBLISHED: Mapping[str, Published] = {
-    **{f"superpod-b200-{row[0]}": _b200(*row) for row in [(2, 16, 8, 0), (4, 32, 16, 0), (8, 64, 32, 0)]},
-    **{
-        f"superpod-b200-{row[0]}": _b200(*row) for row in [(16, 128, 128, 64), (32, 256, 256, 128), (64, 512, 512, 256)]
-    },
-    **{
-        f"superpod-b300-{row[0]}": _b300(*row)
-        for row in [(1, 16, 8), (2, 32, 16), (4, 64, 32), (8, 128, 64), (16, 256, 128)]
-    },
-    **{
-        f"superpod-b300-xdr-{row[0]}": _xdr(*row)
-        for row in [(1, 8, 4), (2, 16, 8), (4, 32, 18), (8, 64, 36), (18, 144, 72)]
-    },
+    **{f"superpod-{system}-{units}": _row(system, units) for system, rows in _TABLES.items() for units in rows},
     "hpn-pod": Published(
         hpn_pod,
         {"hosts": 15360, "groups": 15, "rails": 8, "planes": 2, "tier 1 switches": 15 * 16, "tier 2 down": 120},
@@ -265,10 +265,25 @@ PUBLISHED: Mapping[str, Published] = {
         },
         "Jiang et al., MegaScale, NSDI 2024, arXiv 2402.15627, section 3.6",
     ),
+    "slingshot-group": Published(
+        lambda: slingshot(2),
+        {"hosts": 2 * 512, "tier 1 switches": 2 * 32, "tier 1 down": 16},
+        "De Sensi et al., An In-Depth Analysis of the Slingshot Interconnect, SC 2020, arXiv 2008.08886",
+    ),
+    "slingshot-largest": Published(
+        lambda: slingshot(544),
+        {"hosts": 278528},
+        "HPE, Slingshot data sheet (secondary); by the ports of its switches 545 groups would fit",
+    ),
+    "nvl72": Published(
+        _nvl72,
+        {"hosts": 72, "tier 1 switches": 18, "cables 0-1": 1296},
+        "NVIDIA, DGX SuperPOD reference architecture, DGX GB200: 9 trays of 2 chips, a link from each GPU to each chip",
+    ),
     "tpu-v4-pod": Published(
         tpu_v4_pod,
-        {"hosts": 4096, "x0s": 16, "x1s": 16, "x2s": 16, "cables 0-0": 12288},
+        {"hosts": 4096, "x0s": 16, "x1s": 16, "x2s": 16},
         "Jouppi et al., TPU v4, ISCA 2023, arXiv 2304.01433",
     ),
 }
-"""Counts by name. Slingshot's largest is left to `dragonfly_groups` and `dragonfly_hosts`: nobody has built it."""
+"""Published counts of named fabrics, by name."""
