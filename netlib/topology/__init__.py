@@ -18,8 +18,17 @@ spray       every packet its own way: exact loads
 ledger      `Ledger`: bytes on every link; all-to-all without holding its flows
 rails       rail-optimised, rail-only, several planes
 named       DGX SuperPOD, HPN, Meta 24K, MegaScale, Slingshot, TPU v4 and their published counts
+affinity    the PCIe tree of a node and its codes (PIX ... SYS, NV#)
+failures    what remains without some links, switches or a plane
 """
 
+from netlib.topology.affinity import (
+    Affinity,
+    affinity,
+    dgx_h100_tree,
+    node_tree,
+    pcie_tree,
+)
 from netlib.topology.clos import (
     clos3,
     fat_tree,
@@ -55,6 +64,11 @@ from netlib.topology.fabric import (
     Cables,
     Fabric,
     build,
+)
+from netlib.topology.failures import (
+    Remains,
+    labelled,
+    what_remains,
 )
 from netlib.topology.forms import (
     alltoall_bisection_bytes,
@@ -158,6 +172,7 @@ __all__ = [
     "KINDS",
     "OPTICAL",
     "PUBLISHED",
+    "Affinity",
     "Bill",
     "Cables",
     "Cut",
@@ -166,9 +181,11 @@ __all__ = [
     "Hop",
     "Ledger",
     "Published",
+    "Remains",
     "Routes",
     "Subflows",
     "adaptive",
+    "affinity",
     "all_to_all_ledger",
     "alltoall_bisection_bytes",
     "at_random",
@@ -186,6 +203,7 @@ __all__ = [
     "completion_times",
     "connected",
     "d_mod_k",
+    "dgx_h100_tree",
     "diameter",
     "disjoint_paths",
     "distances",
@@ -208,6 +226,7 @@ __all__ = [
     "host_classes",
     "hpn_pod",
     "is_max_min",
+    "labelled",
     "leaf_spine",
     "ledger",
     "links_used",
@@ -220,6 +239,7 @@ __all__ = [
     "minimal",
     "mix",
     "multi_plane",
+    "node_tree",
     "nvl72",
     "nvlink_domain",
     "nvlink_node",
@@ -227,6 +247,7 @@ __all__ = [
     "passes",
     "path_count",
     "paths",
+    "pcie_tree",
     "rail_only",
     "rail_optimised",
     "ring_bisection_bytes",
@@ -250,6 +271,7 @@ __all__ = [
     "torus_mean_hops",
     "tpu_v4_pod",
     "transceivers_per_host",
+    "what_remains",
     "with_nvswitch",
     "worst_half",
 ]
