@@ -20,6 +20,7 @@ rails       rail-optimised, rail-only, several planes
 named       DGX SuperPOD, HPN, Meta 24K, MegaScale, Slingshot, TPU v4 and their published counts
 affinity    the PCIe tree of a node and its codes (PIX ... SYS, NV#)
 failures    what remains without some links, switches or a plane
+detours     valiant on a dragonfly, dimension_ordered on a torus, pxn onto the destination's rail
 """
 
 from netlib.topology.affinity import (
@@ -41,6 +42,11 @@ from netlib.topology.cuts import (
     disjoint_paths,
     path_count,
     worst_half,
+)
+from netlib.topology.detours import (
+    dimension_ordered,
+    pxn,
+    valiant,
 )
 from netlib.topology.direct import (
     dragonfly,
@@ -205,6 +211,7 @@ __all__ = [
     "d_mod_k",
     "dgx_h100_tree",
     "diameter",
+    "dimension_ordered",
     "disjoint_paths",
     "distances",
     "distances_to",
@@ -248,6 +255,7 @@ __all__ = [
     "path_count",
     "paths",
     "pcie_tree",
+    "pxn",
     "rail_only",
     "rail_optimised",
     "ring_bisection_bytes",
@@ -271,6 +279,7 @@ __all__ = [
     "torus_mean_hops",
     "tpu_v4_pod",
     "transceivers_per_host",
+    "valiant",
     "what_remains",
     "with_nvswitch",
     "worst_half",

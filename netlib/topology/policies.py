@@ -74,12 +74,12 @@ def at_random(rng: Generator) -> Choose:
 
 
 def d_mod_k(routes: Routes, src: ArrayLike, dst: ArrayLike) -> Ints:
-    """The way up a Clos is read off the destination's rank: (F, hops).
+    """The way up a Clos is read off the destination's number, counted leaf by leaf: (F, hops).
 
     A switch of tier t with w_t links up takes number (dst / (w_1 ... w_(t-1))) mod w_t of them, so the destinations
-    below one leaf use different links, and a shift (every rank sends to rank + s) meets no contention if hosts are
-    numbered leaf by leaf and the Clos is non-blocking (Zahavi 2012, "Fat-tree routing and node ordering providing
-    contention free traffic for MPI global collectives"). InfiniBand's fat-tree routing works this way.
+    below one leaf use different links, and a shift (number i sends to i + s) meets no contention on a non-blocking Clos
+    (Zahavi 2012, "Fat-tree routing and node ordering providing contention free traffic for MPI global collectives").
+    InfiniBand's fat-tree routing works this way. Fixed: it knows neither loads nor flows.
 
     >>> from netlib.topology.routing import _star, routes
     >>> d_mod_k(routes(_star(3)), [0], [1]).tolist()
@@ -88,18 +88,19 @@ def d_mod_k(routes: Routes, src: ArrayLike, dst: ArrayLike) -> Ints:
     fabric = routes.fabric
     tier = fabric.tier
     up = tier[fabric.target] > tier[fabric.source]
-    wide = np.bincount(fabric.source[up], minlength=fabric.vertices)
     most = np.ones(int(tier.max()) + 1, np.int64)
-    np.maximum.at(most, tier, wide)
+    np.maximum.at(most, tier, np.bincount(fabric.source[up], minlength=fabric.vertices))
     step = np.concatenate([[1], np.cumprod(most)])
+    leaf = np.full(fabric.vertices, fabric.vertices)
+    np.minimum.at(leaf, fabric.source[up], fabric.target[up])
+    number = np.empty(fabric.vertices, np.int64)
+    number[fabric.hosts[np.argsort(leaf[fabric.hosts], kind="stable")]] = np.arange(fabric.hosts.size)
     source, target = ranks(fabric, src, dst)
-    place = np.zeros(fabric.vertices, np.int64)
-    place[fabric.hosts] = np.arange(fabric.hosts.size)
-    rank = place[target]
+    goal = number[target]
 
     def choose(hop: Hop) -> NDArray[np.int64]:
         low = np.minimum(tier[hop.vertex], tier[fabric.target[hop.link(np.zeros_like(hop.count))]])
-        return rank[hop.flow] // step[low] % hop.count
+        return goal[hop.flow] // step[low] % hop.count
 
     return follow(routes, source, target, choose)
 

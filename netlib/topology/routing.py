@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from netlib.topology.fabric import Fabric, Ints, Mask
+from netlib.topology.hops import distances_to, host_classes, passes
 
 _FAR = 32_000  # more links than any path has; one more marks a vertex that must not be passed
 Places = NDArray[np.int64]
@@ -79,41 +80,39 @@ Choose = Callable[[Hop], NDArray[np.integer]]
 def routes(fabric: Fabric) -> Routes:
     """All shortest paths (fewest links) between the hosts of a fabric; call it again for what failures leave.
 
-    Only vertices that forward are passed on the way. A part of a node that does not forward, such as an NVSwitch, joins
-    the hosts that hang on it and nothing else.
+    Only vertices that pass messages on are crossed: switches, parts of a node that are no hosts, hosts of a torus.
 
     >>> found = routes(_star(3))
     >>> found.table.shape, int(found.hops[found.row[0], found.column[1]])
     ((2, 1), 2)
     """
-    is_host = np.zeros(fabric.vertices, bool)
-    is_host[fabric.hosts] = True
     order = np.lexsort((fabric.target, fabric.source)).astype(np.int32)
     start = np.searchsorted(fabric.source[order], np.arange(fabric.vertices + 1))
-    beside = np.zeros(fabric.vertices, bool)  # cabled to another host: such a host is a destination of its own
-    beside[fabric.source[is_host[fabric.source] & is_host[fabric.target]]] = True
-    own = is_host & (fabric.forwards | beside)
-
-    nodes = np.flatnonzero(~is_host | own)
-    shared, which = _classes(fabric, start, order, np.flatnonzero(is_host & ~own))
-    alone = np.flatnonzero(own)
+    hosts, through = fabric.hosts, passes(fabric)
+    beside = np.zeros(fabric.vertices, bool)
+    beside[fabric.source[~through[fabric.source] & ~through[fabric.target]]] = True
+    own = (through | beside)[hosts]  # a host that forwards, or is cabled to a host, shares its routes with no other
+    _, of = host_classes(fabric)
+    _, one, of = np.unique(
+        np.where(own, hosts.size + np.arange(hosts.size), of), return_index=True, return_inverse=True
+    )
     column = np.full(fabric.vertices, -1, np.int32)
-    column[alone] = np.arange(alone.size)
+    column[hosts] = of
+    speaker = hosts[one]  # the first host of each class
+    shared = speaker[~own[one]]
+    nodes = np.flatnonzero(through | beside)
+    rows = np.concatenate([nodes, shared])
     row = np.full(fabric.vertices, -1, np.int32)
     row[nodes] = np.arange(nodes.size)
-    column[is_host & ~own] = alone.size + which
-    row[is_host & ~own] = nodes.size + which
+    place = np.full(speaker.size, -1, np.int32)
+    place[column[shared]] = nodes.size + np.arange(shared.size)
+    row[hosts[~own]] = place[of[~own]]
 
-    rows = np.concatenate([nodes, shared])  # one vertex speaks for each row
-    hops = np.full((rows.size, alone.size + shared.size), _FAR, np.int16)
-    _spread(fabric, is_host, row, nodes, alone, shared, column, hops)
-    passed = hops[: nodes.size].copy()  # distance as seen from a neighbour: who does not forward is no way on
-    closed = own[nodes] & ~fabric.forwards[nodes]
-    passed[closed] = np.where(passed[closed] == 0, 0, _FAR + 1)
-    for i, v in enumerate(shared, nodes.size):
-        near = row[fabric.target[order[start[v] : start[v + 1]]]]
-        if near.size:
-            hops[i] = np.minimum(passed[near].min(axis=0) + 1, _FAR)
+    hops = np.ascontiguousarray(distances_to(fabric, speaker, among=rows).T)
+    hops[hops < 0] = _FAR
+    hops[row[shared], column[shared]] = np.where(fabric.degree[shared] > 0, 2, _FAR)  # to another host of the class
+    closed = ~through[nodes, None] & (hops[: nodes.size] > 0)  # seen from its neighbours: no way on
+    passed = np.where(closed, _FAR + 1, hops[: nodes.size])
     table, groups = _groups(fabric, start, order, row, rows, hops, passed)
     _last(fabric, start, order, row, column, shared, table, groups)
     count = np.array([len(each) for each in groups], np.int32)
@@ -222,63 +221,6 @@ def _distance(routes: Routes, vertex: Ints, target: Ints) -> Ints:
         i = int(np.argmax(hops == _FAR))
         raise ValueError(no_way(routes, vertex[i], target[i]))
     return hops
-
-
-def _classes(fabric: Fabric, start: Places, order: Ints, hosts: Places) -> tuple[Places, Places]:
-    """Hosts with the same list of first switches: one of each class, and the class of each host."""
-    degree = np.diff(start)[hosts]
-    near = np.full((hosts.size, int(degree.max(initial=0))), -1, np.int32)
-    for i in range(near.shape[1]):
-        some = degree > i
-        near[some, i] = fabric.target[order[start[hosts[some]] + i]]
-    _, one, which = np.unique(near, axis=0, return_index=True, return_inverse=True)
-    return hosts[one], which.ravel()
-
-
-def _spread(
-    fabric: Fabric,
-    is_host: Mask,
-    row: Ints,
-    nodes: Places,
-    alone: Places,
-    shared: Places,
-    column: Ints,
-    hops: NDArray[np.int16],
-) -> None:
-    """Fill in the distances of all nodes to all classes: one breadth-first search, 64 classes in each machine word."""
-    inner = (row[fabric.source] < nodes.size) & (row[fabric.target] < nodes.size)
-    inner &= (row[fabric.source] >= 0) & (row[fabric.target] >= 0)
-    source, target = row[fabric.source[inner]], row[fabric.target[inner]]
-    order = np.argsort(source, kind="stable")
-    source, target = source[order], target[order]
-    begin = np.flatnonzero(np.diff(source, prepend=-1))
-    forwards = fabric.forwards[nodes]
-    takes = forwards | is_host[nodes]  # a part that does not forward has no way on to what is farther than its hosts
-    width = hops.shape[1]
-    seen = np.zeros((nodes.size, -(-width // 64)), np.uint64)
-    fresh = np.zeros_like(seen)
-    _set(fresh, row[alone], column[alone])
-    joins = np.isin(fabric.source, shared)
-    distance = 0
-    while fresh.any() or distance < 2:
-        seen |= fresh
-        bits = np.unpackbits(fresh.view(np.uint8), axis=1, count=width, bitorder="little").view(bool)
-        hops[: nodes.size][bits] = distance
-        if distance:
-            fresh[~forwards] = 0
-        step = np.zeros_like(fresh)
-        if begin.size:
-            step[source[begin]] = np.bitwise_or.reduceat(fresh[target], begin, axis=0)
-        distance += 1
-        if distance == 1:
-            _set(step, row[fabric.target[joins]], column[fabric.source[joins]])
-        else:
-            step[~takes] = 0
-        fresh = step & ~seen
-
-
-def _set(bits: NDArray[np.uint64], row: Ints, column: Ints) -> None:
-    np.bitwise_or.at(bits, (row, column // 64), np.uint64(1) << (column % 64).astype(np.uint64))
 
 
 def _groups(
