@@ -54,8 +54,8 @@ def max_min_rates(
     [3.0, 9.0]
     """
     at, room = _network(paths, capacity)
-    share = _each("weight", 1.0 if weight is None else weight, len(at), above=True)
-    most = _each("demand", np.inf if demand is None else demand, len(at), limit=True)
+    share = None if weight is None else _each("weight", weight, len(at), above=True)
+    most = None if demand is None else _each("demand", demand, len(at), limit=True)
     return _fill(at, room, most, share)
 
 
@@ -75,22 +75,23 @@ def completion_times(paths: ArrayLike, size: ArrayLike, capacity: ArrayLike) -> 
     """
     at, room = _network(paths, capacity)
     left = _each("size", size, len(at)).copy()
-    ends = np.zeros(len(at))
+    ends, rate, since = np.zeros((3, len(at)))
+    load = np.zeros(len(room))  # of the flows that keep their rates
     open_ = np.flatnonzero((left > 0) & (at < len(room) - 1).any(axis=1))  # nothing to send, or no link to wait for
-    rate, since = np.zeros(len(at)), np.zeros(len(at))
     again = open_
     while open_.size:
-        slower = np.setdiff1d(open_, again, assume_unique=True)
-        free = np.maximum(room - _load(at[slower], rate[slower], len(room)), 0)
-        rate[again] = _fill(at[again], free, np.full(again.size, np.inf), np.ones(again.size))
+        rate[again] = _fill(at[again], room - load, None, None)
         with np.errstate(divide="ignore"):
             ends[again] = since[again] + left[again] / rate[again]
         now = ends[open_].min()
-        done = ends[open_] <= now * (1 + 1e-12)
         if now == np.inf:
             break
-        least, open_ = rate[open_[done]].min(), open_[~done]
-        again = open_[rate[open_] >= least * (1 - NEAR)]
+        done = ends[open_] <= now * (1 + 1e-12)
+        load += _load(at[again], rate[again], len(room))
+        gone, open_ = open_[done], open_[~done]
+        again = open_[rate[open_] >= rate[gone].min() * (1 - NEAR)]
+        both = np.concatenate([gone, again])
+        load -= _load(at[both], rate[both], len(room))
         left[again] -= rate[again] * (now - since[again])
         since[again] = now
     return ends
@@ -158,27 +159,34 @@ def subflows(rates: ArrayLike, pairs: int) -> Subflows:
     return Subflows(each.sum(axis=1), pairs * each.min(axis=1) if each.size else np.zeros(0))
 
 
-def _fill(at: Ints, room: Floats, most: Floats, weight: Floats) -> Floats:
-    """Rates by rounds of filling. `at` holds links, the last of which stands for "no link" and is never full."""
+def _fill(at: Ints, room: Floats, most: Floats | None, weight: Floats | None) -> Floats:
+    """Rates by rounds of filling. `at` holds links, the last of which stands for "no link" and is never full.
+
+    No `most` is infinity, no `weight` is one.
+    """
     links = len(room)
     rate = np.zeros(len(at))
     used = np.zeros(links)
     open_ = np.arange(len(at))
     while open_.size:
-        weights = _load(at, weight, links)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            level = np.where(weights > 0, np.maximum(room - used, 0) / weights, np.inf)
-        level[-1] = np.inf
-        own = most / weight
-        lowest = np.minimum(level[at].min(axis=1, initial=np.inf), own)
-        here = level[at] == lowest[:, None]
         crossed = np.bincount(at.ravel(), minlength=links)
+        weights = crossed if weight is None else _load(at, weight, links)
+        level = np.full(links, np.inf)
+        np.divide(np.maximum(room - used, 0), weights, out=level, where=weights > 0)
+        level[-1] = np.inf
+        seen = level[at]
+        lowest = seen.min(axis=1, initial=np.inf)
+        own = np.inf if most is None else most / (1.0 if weight is None else weight)
+        here = seen == np.minimum(lowest, own)[:, None]
         closes = np.bincount(at[here], minlength=links) == crossed  # all of its flows see their lowest level here
         stops = (here & closes[at]).any(axis=1) | (own <= lowest)
-        got = np.where(own <= lowest, most, weight * lowest)[stops]
+        got = lowest if weight is None else weight * lowest
+        got = (got if most is None else np.where(own <= lowest, most, got))[stops]
         rate[open_[stops]] = got
         used += _load(at[stops], got, links)
-        open_, at, most, weight = open_[~stops], at[~stops], most[~stops], weight[~stops]
+        used[-1] = 0  # flows without links may be infinitely fast
+        open_, at = open_[~stops], at[~stops]
+        most, weight = (None if each is None else each[~stops] for each in (most, weight))
     return rate
 
 

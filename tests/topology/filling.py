@@ -1,39 +1,78 @@
-"""The second way: progressive filling and fluid completion in plain Python, one link after the other."""
+"""The second way: max-min rates and completion times in plain Python. Also the peers of benchmarks/topology.py."""
 
 from collections.abc import Sequence
+from heapq import heapify, heappop, heappush
 from math import inf
+
+Paths = Sequence[Sequence[int]]
 
 
 def filled(
-    paths: Sequence[Sequence[int]],
+    paths: Paths,
     capacity: Sequence[float],
     demand: Sequence[float] | None = None,
     weight: Sequence[float] | None = None,
 ) -> list[float]:
-    """Max-min rates: find the one link (or demand) that fills first, stop its flows, start again with the rest."""
-    flows = range(len(paths))
+    """Filling as in the textbook: look for the link (or demand) that fills first, stop its flows, look again."""
     demand, weight = demand or [inf] * len(paths), weight or [1.0] * len(paths)
     links = [[e for e in path if e >= 0] for path in paths]
-    room, crossing = list(capacity), {e: set() for path in links for e in path}
-    for f in flows:
-        for e in links[f]:
+    crossing: dict[int, set[int]] = {e: set() for path in links for e in path}
+    for f, path in enumerate(links):
+        for e in path:
             crossing[e].add(f)
-    rate = [inf if demand[f] == inf else demand[f] for f in flows]
-    moving = {f for f in flows if links[f]}
+    room = list(capacity)
+    share = {e: room[e] / sum(weight[f] for f in fs) for e, fs in crossing.items()}
+    rate = list(demand)
+    moving = {f for f, path in enumerate(links) if path}
+    modest = sorted((f for f in moving if demand[f] < inf), key=lambda f: -demand[f] / weight[f])
     while moving:
-        level, link = min(((room[e] / sum(weight[f] for f in fs), e) for e, fs in crossing.items() if fs))
-        modest = {f for f in moving if demand[f] / weight[f] <= level}
-        stops = {min(modest, key=lambda f: demand[f] / weight[f])} if modest else set(crossing[link])
-        for f in stops:
-            rate[f] = demand[f] if modest else weight[f] * level
-            for e in links[f]:
-                room[e] = max(room[e] - rate[f], 0.0)
-                crossing[e].discard(f)
+        link = min(share, key=share.__getitem__)
+        level, stops = share[link], crossing[link]
+        if modest and demand[modest[-1]] / weight[modest[-1]] <= level:
+            stops = {modest.pop()} & moving
+        else:
+            for f in stops:
+                rate[f] = weight[f] * level
         moving -= stops
+        for e in {e for f in stops for e in links[f]}:
+            gone = crossing[e] & stops
+            room[e] = max(room[e] - sum(rate[f] for f in gone), 0.0)
+            crossing[e] = crossing[e] - gone
+            if crossing[e]:
+                share[e] = room[e] / sum(weight[f] for f in crossing[e])
+            else:
+                del share[e]
     return rate
 
 
-def drained(paths: Sequence[Sequence[int]], size: Sequence[float], capacity: Sequence[float]) -> list[float]:
+def heaped(paths: Paths, capacity: Sequence[float]) -> list[float]:
+    """The same with a heap of links: levels only rise, so a link that comes up too early goes back."""
+    links = [[e for e in path if e >= 0] for path in paths]
+    crossing: dict[int, set[int]] = {e: set() for path in links for e in path}
+    for f, path in enumerate(links):
+        for e in path:
+            crossing[e].add(f)
+    room = list(capacity)
+    heap = [(room[e] / len(fs), e) for e, fs in crossing.items()]
+    heapify(heap)
+    rate = [inf] * len(paths)
+    while heap:
+        level, e = heappop(heap)
+        if not crossing[e]:
+            continue
+        now = room[e] / len(crossing[e])
+        if now > level:
+            heappush(heap, (now, e))
+            continue
+        for f in list(crossing[e]):
+            rate[f] = now
+            for other in links[f]:
+                crossing[other].discard(f)
+                room[other] = max(room[other] - now, 0.0)
+    return rate
+
+
+def drained(paths: Paths, size: Sequence[float], capacity: Sequence[float]) -> list[float]:
     """Completion times: all rates anew after every single completion."""
     left, now, ends = list(size), 0.0, [0.0] * len(paths)
     moving = [f for f in range(len(paths)) if size[f] > 0 and max(paths[f], default=-1) >= 0]

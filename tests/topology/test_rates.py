@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from netlib.topology import Subflows, bottleneck, completion_times, is_max_min, max_min_rates, subflows
-from tests.topology.filling import drained, filled
+from tests.topology.filling import drained, filled, heaped
 
 near = {"rtol": 1e-9, "atol": 1e-9}
 
@@ -34,6 +34,7 @@ def test_rates_are_those_of_filling_link_by_link(network, data) -> None:
         ours = max_min_rates(paths, capacity, d, w)
         np.testing.assert_allclose(ours, filled(paths.tolist(), capacity.tolist(), d, w), **near)
         assert is_max_min(paths, ours, capacity, d, w)
+    np.testing.assert_allclose(max_min_rates(paths, capacity), heaped(paths.tolist(), capacity.tolist()), **near)
 
 
 @given(networks(most=40))
@@ -117,6 +118,7 @@ def test_many_levels_in_a_chain_and_a_thousand_flows() -> None:
 
 def test_flows_without_links_and_links_without_room() -> None:
     assert max_min_rates([[-1], [0]], [0]).tolist() == [np.inf, 0]
+    assert max_min_rates([[-1, -1], [0, 1], [0, -1], [1, -1]], [10, 30]).tolist() == [np.inf, 5, 5, 25]
     assert max_min_rates([[-1]], [1], demand=[3]).tolist() == [3]
     assert max_min_rates(np.zeros((0, 3), int), [1, 2]).size == 0
     assert max_min_rates(np.zeros((2, 0), int), [], demand=7).tolist() == [7, 7]

@@ -1,0 +1,66 @@
+"""Growth: what building, routing and sharing a fabric cost this package, measured once and kept.
+
+Time is not computed but measured, on the machine that the table names; `python benchmarks/topology.py --growth`
+measures it anew. Read with the chapter "Scale-out", section "A network as data".
+"""
+
+import csv
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from netlib.arguments import Floats
+
+TABLE = Path(__file__).with_name("growth.csv")
+
+
+@dataclass(frozen=True, eq=False)
+class Growth:
+    """Cost of a random permutation on fat-trees, from nothing to max-min rates; one entry for each size.
+
+    hosts     (S,) hosts; links (S,) directed links
+    seconds   processor seconds by step, each (S,): build, route, paths, rates
+    gib       (S,) the most memory that the process held
+    about     lines that say what was measured, on what machine, when, and with which command
+    """
+
+    hosts: Floats
+    links: Floats
+    seconds: Mapping[str, Floats]
+    gib: Floats
+    about: tuple[str, ...]
+
+    @property
+    def total(self) -> Floats:
+        """(S,) seconds of all steps."""
+        return np.sum(list(self.seconds.values()), axis=0)
+
+    def exponent(self, step: str) -> float:
+        """Slope of log(seconds) over log(hosts) for a step from 1,024 hosts on: 1 is linear in hosts, 2 in pairs.
+
+        >>> 0.2 < measured_growth().exponent("rates") < 2
+        True
+        """
+        if step not in self.seconds:
+            raise ValueError(f"step = {step!r} was not measured; give one of {', '.join(self.seconds)}")
+        large = self.hosts >= 1024
+        return float(np.polyfit(np.log(self.hosts[large]), np.log(self.seconds[step][large]), 1)[0])
+
+
+def measured_growth(table: Path = TABLE) -> Growth:
+    """The kept measurement.
+
+    >>> measured_growth().hosts[-1]
+    65536.0
+    """
+    lines = table.read_text().splitlines()
+    rows = list(csv.DictReader(line for line in lines if not line.startswith("#")))
+    if not rows:
+        raise ValueError(f"table = {table.name} holds no sizes; run python benchmarks/topology.py --growth")
+    columns = {name: np.array([float(row[name]) for row in rows]) for name in rows[0]}
+    hosts, links, gib = (columns.pop(name) for name in ("hosts", "links", "gib"))
+    columns.pop("k")
+    about = tuple(line.lstrip("# ") for line in lines if line.startswith("#"))
+    return Growth(hosts, links, columns, gib, about)
