@@ -112,7 +112,7 @@ def _balls(flows: int, links: int, metric: str) -> Prediction:
 
 
 def _optics(text: str, metric: str) -> Prediction | None:
-    """Modules, as stated or as a Clos with optical cables needs, and their watts; None where nothing of it is stated."""
+    """Modules, as stated or as an optical Clos needs, and their watts; None where nothing of it is stated."""
     stated = re.search(r"([\d,]*\d)\s*(?:optical )?(?:modules|transceivers)", text)
     hosts = re.search(r"([\d,]*\d)\s*(?:GPUs|hosts|endpoints)", text)
     tiers = re.search(r"(\d)\s*[- ]?(?:tiers?|layers?)", text)
