@@ -5,7 +5,7 @@ routing     `routes`: all shortest paths as a switch holds them; `paths`: the wa
 hashing     the hash of a RoCEv2 five-tuple, queue pairs' source ports, a mixer of words
 policies    which shortest path: ecmp, flowlets, minimal, d_mod_k, adaptive
 spray       every packet its own way: exact loads
-detours     valiant on a dragonfly, dimension_ordered on a torus, pxn onto the destination's rail
+detours     one_global and valiant on a dragonfly, dimension_ordered on a torus, pxn onto the destination's rail
 ledger      `Ledger`: bytes on every link; all-to-all without holding its flows
 direct      dragonfly, dragonfly+, torus and mesh
 domains     NVLink domains: NVL72, HGX, any n
@@ -18,7 +18,7 @@ forms       closed forms: hosts, switches, hops, bisection
 
 from netlib.topology.clos import clos3, fat_tree, leaf_spine
 from netlib.topology.cuts import Cut, bisection, disjoint_paths, path_count, worst_half
-from netlib.topology.detours import dimension_ordered, pxn, valiant
+from netlib.topology.detours import dimension_ordered, one_global, pxn, valiant
 from netlib.topology.direct import dragonfly, dragonfly_plus, torus
 from netlib.topology.domains import hgx_h100, nvl72, nvlink_domain, nvlink_node
 from netlib.topology.fabric import KINDS, Cables, Fabric, build
@@ -112,6 +112,7 @@ __all__ = [
     "nvl72",
     "nvlink_domain",
     "nvlink_node",
+    "one_global",
     "oversubscription",
     "passes",
     "path_count",
