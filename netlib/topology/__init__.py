@@ -27,7 +27,7 @@ growth      what building, routing and sharing cost here, measured
 from netlib.topology.affinity import Affinity, affinity, dgx_h100_tree, node_tree, pcie_tree
 from netlib.topology.clos import clos3, fat_tree, leaf_spine, smallest_clos
 from netlib.topology.cuts import Cut, bisection, disjoint_paths, path_count, worst_half
-from netlib.topology.detours import dimension_ordered, pxn, valiant
+from netlib.topology.detours import dimension_ordered, one_global, pxn, valiant
 from netlib.topology.direct import dragonfly, dragonfly_plus, torus
 from netlib.topology.domains import hgx_h100, nvl72, nvlink_domain, nvlink_node
 from netlib.topology.ecmp import ecmp_speed, expected_max_load, links_used, max_load_distribution
@@ -166,6 +166,7 @@ __all__ = [
     "nvl72",
     "nvlink_domain",
     "nvlink_node",
+    "one_global",
     "oversubscription",
     "passes",
     "path_count",

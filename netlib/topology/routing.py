@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from netlib.arguments import Floats, floats
 from netlib.topology.fabric import Fabric, Ints, Mask
 from netlib.topology.hops import distances_to, host_classes, passes
 
@@ -52,7 +53,7 @@ class Routes:
         >>> routes(_star(3)).distance([0, 1], [2, 1]).tolist()
         [2, 0]
         """
-        source, target = ranks(self.fabric, src, dst)
+        source, target = ends(self.fabric, src, dst)
         return _distance(self, source, target)
 
 
@@ -142,7 +143,7 @@ def paths(routes: Routes, src: ArrayLike, dst: ArrayLike, choose: Choose) -> Int
     >>> paths(routes(_star(3)), [0, 1], [2, 1], choose=lambda hop: hop.flow % hop.count).tolist()
     [[0, 5], [-1, -1]]
     """
-    source, target = ranks(routes.fabric, src, dst)
+    source, target = ends(routes.fabric, src, dst)
     return follow(routes, source, target, choose)
 
 
@@ -183,11 +184,11 @@ def follow(routes: Routes, vertex: Ints, target: Ints, choose: Choose) -> Ints:
     return found
 
 
-def ranks(fabric: Fabric, src: ArrayLike, dst: ArrayLike) -> tuple[Ints, Ints]:
-    """The vertices of two equally long lists of ranks, or one sentence.
+def ranks(fabric: Fabric, src: ArrayLike, dst: ArrayLike) -> tuple[Places, Places]:
+    """Two equally long lists of ranks, one of them repeated if it is single; or one sentence.
 
-    >>> ranks(_star(3), 0, [1, 2])[0].tolist()
-    [0, 0]
+    >>> [each.tolist() for each in ranks(_star(3), 0, [1, 2])]
+    [[0, 0], [1, 2]]
     """
     found = []
     for name, value in (("src", src), ("dst", dst)):
@@ -201,7 +202,29 @@ def ranks(fabric: Fabric, src: ArrayLike, dst: ArrayLike) -> tuple[Ints, Ints]:
     if found[0].size != found[1].size and 1 not in (found[0].size, found[1].size):
         raise ValueError(f"src has {found[0].size} ranks and dst has {found[1].size}; a flow has one of each")
     source, target = np.broadcast_arrays(*found)
+    return source, target
+
+
+def ends(fabric: Fabric, src: ArrayLike, dst: ArrayLike) -> tuple[Ints, Ints]:
+    """As `ranks`, the vertices.
+
+    >>> [each.tolist() for each in ends(_star(3), 0, [1, 2])]
+    [[0, 0], [1, 2]]
+    """
+    source, target = ranks(fabric, src, dst)
     return fabric.hosts[source], fabric.hosts[target]
+
+
+def sizes(size: ArrayLike, flows: int) -> Floats:
+    """(flows,) bytes of each flow, from one number or one each; or one sentence.
+
+    >>> sizes(5, 2).tolist()
+    [5.0, 5.0]
+    """
+    weight = floats("size", size)
+    if weight.shape not in ((), (1,), (flows,)):
+        raise ValueError(f"size has shape {weight.shape} for {flows} flows; give one size, or one for each flow")
+    return np.broadcast_to(weight, flows)
 
 
 def no_way(routes: Routes, vertex: int, target: int) -> str:
