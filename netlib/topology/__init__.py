@@ -4,9 +4,9 @@ fabric      `Fabric`: vertices, directed links, labels; `build` makes one  (the 
 routing     `routes`: all shortest paths as a switch holds them; `paths`: the way of every flow  (the core)
 hashing     the hash of a RoCEv2 five-tuple, queue pairs' source ports, a mixer of words
 policies    which shortest path: ecmp, flowlets, minimal, d_mod_k, adaptive
-spray       every packet its own way: exact loads
+spraying    every packet its own way: exact loads
 detours     one_global and valiant on a dragonfly, dimension_ordered on a torus, pxn onto the destination's rail
-ledger      `Ledger`: bytes on every link; all-to-all without holding its flows
+ledgers     `Ledger`: bytes on every link; all-to-all without holding its flows
 direct      dragonfly, dragonfly+, torus and mesh
 domains     NVLink domains: NVL72, HGX, any n
 hops        `distances_to`, `host_classes`: links between any two places
@@ -47,7 +47,7 @@ from netlib.topology.forms import (
 )
 from netlib.topology.hashing import five_tuple_hash, mix, source_port
 from netlib.topology.hops import distances_to, host_classes, passes
-from netlib.topology.ledger import Ledger, all_to_all_ledger, ledger
+from netlib.topology.ledgers import Ledger, all_to_all_ledger, ledger
 from netlib.topology.metrics import (
     Distances,
     connected,
@@ -60,7 +60,7 @@ from netlib.topology.metrics import (
 )
 from netlib.topology.policies import adaptive, at_random, d_mod_k, ecmp, flowlets, minimal
 from netlib.topology.routing import Hop, Routes, paths, routes
-from netlib.topology.spray import spray, spray_all_to_all
+from netlib.topology.spraying import spray, spray_all_to_all
 
 __all__ = [
     "KINDS",
