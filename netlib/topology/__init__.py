@@ -13,13 +13,13 @@ failures    what remains without some links, switches or a plane
 routing     `routes`: all shortest paths as a switch holds them; `paths`: the way of every flow  (the core)
 hashing     the hash of a RoCEv2 five-tuple, queue pairs' source ports, a mixer of words
 policies    which shortest path: ecmp, flowlets, minimal, d_mod_k, adaptive
-spray       every packet its own way: exact loads
-ledger      `Ledger`: bytes on every link; all-to-all without holding its flows
 rates       max-min fair rates, completion times, the link that holds a flow
 ecmp        exact statistics of flows that choose links by hash
 sizing      `bill`: switches, cables, transceivers, watts and cost
 growth      what building, routing and sharing cost here, measured
-detours     valiant on a dragonfly, dimension_ordered on a torus, pxn onto the destination's rail
+detours     one_global and valiant on a dragonfly, dimension_ordered on a torus, pxn onto the destination's rail
+spraying    every packet its own way: exact loads
+ledgers     `Ledger`: bytes on every link; all-to-all without holding its flows
 hops        `distances_to`, `host_classes`: links between any two places
 affinity    the PCIe tree of a node and its codes (PIX ... SYS, NV#)
 """
@@ -46,6 +46,7 @@ from netlib.topology.cuts import (
 )
 from netlib.topology.detours import (
     dimension_ordered,
+    one_global,
     pxn,
     valiant,
 )
@@ -114,7 +115,7 @@ from netlib.topology.hops import (
     host_classes,
     passes,
 )
-from netlib.topology.ledger import (
+from netlib.topology.ledgers import (
     Ledger,
     all_to_all_ledger,
     ledger,
@@ -174,7 +175,7 @@ from netlib.topology.sizing import (
     bill,
     clos_bill,
 )
-from netlib.topology.spray import (
+from netlib.topology.spraying import (
     spray,
     spray_all_to_all,
 )
@@ -257,6 +258,7 @@ __all__ = [
     "nvl72",
     "nvlink_domain",
     "nvlink_node",
+    "one_global",
     "oversubscription",
     "passes",
     "path_count",
