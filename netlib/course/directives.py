@@ -119,7 +119,7 @@ def badge(checked: Any) -> str:
     agreement, mark = checked.agreement, "✓" if checked.holds else "✗"
     style = "nx-agreement" if checked.holds else "nx-agreement nx-parts"
     both = " and ".join(f"<code>{escape(name)}</code>" for name in checked.names)
-    told = f"{escape(agreement.what.capitalize())}, by {both}."
+    told = f"{escape(agreement.what[0].upper() + agreement.what[1:])}, by {both}."
     cases = "; ".join(map(escape, checked.shown_cases))
     return (
         f'<details class="{style}" id="agreement-{escape(agreement.id)}"><summary>'

@@ -4,6 +4,9 @@ setup        a published row's set-up, read from its columns
 rates        what links achieve, as NCCL's own tables assume
 calibration  the constants fitted to rows, and which rows
 models       the model's answer for a set-up; never sees the published value
+fabrics      which fabric a row is about, for any parameters
+models_topology  counts, distances, cuts and hashed traffic of fabrics
+ecmp_runs    permutations hashed over a fat-tree
 agreement    a formula and the same number found another way, compared
 agreements   those of each chapter
 score        rows, statuses, tolerances, the report

@@ -1,18 +1,23 @@
 """The model's answer for a set-up: closed forms of `netlib.collectives` at achieved rates, plus fitted floors.
 
 Holds for NVIDIA nodes with NVSwitch and one scale-up domain per node. Known to fail (and shown failing) for racks of
-72 joined to other racks, for small messages on EFA, and wherever congestion or jitter rules.
+72 joined to other racks, for small messages on EFA, and wherever congestion or jitter rules. Rows about fabrics go to
+`models_topology`.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from netlib import collectives as c
+from netlib.fidelity.models_topology import predict_topology
+from netlib.fidelity.prediction import Prediction, Unanswerable
 from netlib.fidelity.rates import NIC_SHARE, PLAIN_TREE_SHARE, Generation
-from netlib.fidelity.setup import Setup, Unanswerable, read_setup
+from netlib.fidelity.setup import Setup, read_setup
 from netlib.links import Link
+
+NIC = ("network card", "one transfer")
 
 
 @dataclass(frozen=True)
@@ -25,15 +30,6 @@ class Constants:
     tree_root: float
     ring_step: float
     moe_floor: float
-
-
-@dataclass(frozen=True)
-class Prediction:
-    """A model's value in `unit`, and which closed form gave it."""
-
-    value: float
-    unit: str
-    note: str
 
 
 def predict(row: Mapping[str, str], fitted: Constants) -> Prediction:
@@ -61,7 +57,12 @@ def predict(row: Mapping[str, str], fitted: Constants) -> Prediction:
     if metric == "logical bw" and collective.startswith("moe_"):
         setup = read_setup({**row, "message_bytes": "peak"})
         return Prediction(setup.size / moe_wire_time(setup) / 1e9, "GB/s", "all-to-all, the NIC's share outside")
-    raise Unanswerable(f"no model of this chapter answers {metric[:40] or 'an empty metric'!r}")
+    if metric in ("throughput", "bandwidth") and collective == "p2p":
+        setup = read_setup({**row, "message_bytes": "peak"})
+        return Prediction(nic_rate(replace(setup, nics=1)) / 1e9, "GB/s", "0.96 of the port's line rate", NIC)
+    if collective.strip("-"):
+        raise Unanswerable(f"no model of this chapter answers {metric[:40] or 'an empty metric'!r}")
+    return predict_topology(row)
 
 
 def collective_time(s: Setup, fitted: Constants) -> tuple[float, str]:

@@ -5,16 +5,27 @@ from collections import Counter
 from netlib.fidelity.calibration import FITTED, constants
 from netlib.fidelity.misses import EXPLAINED
 from netlib.fidelity.rows import published_rows
-from netlib.fidelity.score import Judged, judge, summary
+from netlib.fidelity.score import Judged, about, judge, share, summary
 from netlib.units import show
 
 
 def scoreboard() -> str:
-    """One line for each group: rows, hits, tolerance, median and worst error."""
+    """Collectives: one line for each group: rows, hits, tolerance, median and worst error."""
+    return _board("collectives")
+
+
+def fabric_board() -> str:
+    """The same for fabrics: counts, distances, cuts, hashed traffic, optics."""
+    return _board("fabrics")
+
+
+def _board(what: str) -> str:
     lines = ["| group | rows | hits | tolerance | median error | worst error |", "|---|--:|--:|--:|--:|--:|"]
     for g in summary(judge(published_rows())):
-        worst = f"{g.worst_error:+.0%} (`{g.worst}`)"
-        lines.append(f"| {g.group} | {g.rows} | {g.hits} | {g.tolerance:.0%} | {g.median:.1%} | {worst} |")
+        if about(g.group) == what:
+            worst = f"{g.worst_error:+.0%} (`{g.worst}`)" if abs(g.worst_error) > 1e-9 else "none"
+            tolerance = share(g.tolerance)
+            lines.append(f"| {g.group} | {g.rows} | {g.hits} | {tolerance} | {g.median:.1%} | {worst} |")
     return "\n".join(lines)
 
 
@@ -50,8 +61,25 @@ def unanswered() -> str:
 
 
 def every_row() -> str:
-    """The whole table of scored rows."""
-    return "\n".join(_table([row for row in judge(published_rows()) if row.ok is not None]))
+    """The whole table of scored rows about collectives."""
+    return "\n".join(_table(_scored("collectives")))
+
+
+def every_fabric() -> str:
+    """The whole table of scored rows about fabrics."""
+    named = {row["id"]: f"{row['topology'] or row['system']}: {row['metric']}" for row in published_rows()}
+    lines = ["| row | of what | model | published | error | how |", "|---|---|--:|--:|--:|---|"]
+    for r in _scored("fabrics"):
+        error = f"{r.rel_error:+.1%}" if r.rel_error is not None and abs(r.rel_error) > 1e-9 else "0"
+        unit = f" {r.unit}".rstrip()
+        lines.append(
+            f"| `{r.id}` | {named[r.id]} | {r.model:.6g}{unit} | {r.published:.6g}{unit} | {error} | {r.note} |"
+        )
+    return "\n".join(lines)
+
+
+def _scored(what: str) -> list[Judged]:
+    return [row for row in judge(published_rows()) if row.ok is not None and about(row.group) == what]
 
 
 def _root(seconds: float) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 
 from netlib.fidelity.rows import published_rows, read_rows
-from netlib.fidelity.score import Judged, judge, summary
+from netlib.fidelity.score import Judged, judge, share, summary
 
 
 def text(judged: Sequence[Judged]) -> str:
@@ -15,8 +15,8 @@ def text(judged: Sequence[Judged]) -> str:
     lines = [f"{'group':44s} {'rows':>5s} {'hits':>5s} {'within':>7s} {'median':>7s} {'worst':>8s}  worst row"]
     for group in summary(judged):
         lines.append(
-            f"{group.group:44s} {group.rows:5d} {group.hits:5d} {group.tolerance:7.0%} {group.median:7.1%} "
-            f"{group.worst_error:+8.0%}  {group.worst}"
+            f"{group.group:44s} {group.rows:5d} {group.hits:5d} {share(group.tolerance):>7s} {group.median:7.1%} "
+            f"{group.worst_error + 0:+8.1%}  {group.worst}"
         )
     misses = [row for row in judged if row.ok is False]
     lines += ["", f"{len(misses)} misses:"] + [f"  {_line(row)}" for row in misses]

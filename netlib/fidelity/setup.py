@@ -5,6 +5,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from netlib.fidelity.prediction import Unanswerable
 from netlib.fidelity.rates import Generation, generation
 from netlib.units import gbps
 
@@ -12,10 +13,6 @@ COLLECTIVES = {"ring collectives": "all_reduce"}
 _KNOWN = re.compile("auto|ring|tree|nvls|sharp|p2p|copy|rdma|v2", re.IGNORECASE)
 _BLANK = ("", "-", "n/a", "not stated")
 PEAK = 1e15  # bytes: a "peak" row is the limit of large messages
-
-
-class Unanswerable(ValueError):
-    """A row that the models cannot answer; the message is the reason."""
 
 
 @dataclass(frozen=True)

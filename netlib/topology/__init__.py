@@ -68,9 +68,9 @@ from netlib.topology.ecmp import (
     max_load_distribution,
 )
 from netlib.topology.fabric import (
-    KINDS,
     Cables,
     Fabric,
+    KINDS,
     build,
 )
 from netlib.topology.failures import (
@@ -170,20 +170,18 @@ from netlib.topology.routing import (
     routes,
 )
 from netlib.topology.sizing import (
-    OPTICAL,
     Bill,
+    OPTICAL,
     bill,
     clos_bill,
 )
 from netlib.topology.spraying import (
+    from netlib.topology.spray import (
     spray,
     spray_all_to_all,
 )
 
 __all__ = [
-    "KINDS",
-    "OPTICAL",
-    "PUBLISHED",
     "Affinity",
     "Bill",
     "Cables",
@@ -192,7 +190,10 @@ __all__ = [
     "Fabric",
     "Growth",
     "Hop",
+    "KINDS",
     "Ledger",
+    "OPTICAL",
+    "PUBLISHED",
     "Published",
     "Remains",
     "Routes",
@@ -236,6 +237,8 @@ __all__ = [
     "fat_tree",
     "five_tuple_hash",
     "flowlets",
+    "from netlib.topology.spray import (
+    spray",
     "hgx_h100",
     "host_classes",
     "hpn_pod",
@@ -274,7 +277,6 @@ __all__ = [
     "slingshot",
     "smallest_clos",
     "source_port",
-    "spray",
     "spray_all_to_all",
     "staged_loss",
     "staged_share",

@@ -77,7 +77,8 @@ def test_misses_are_those_the_book_explains():
 
 
 def test_the_page_shows_all_of_it():
-    board, misses, table, chosen = page.scoreboard(), page.misses(), page.every_row(), page.constants_table()
+    board, table = page.scoreboard() + page.fabric_board(), page.every_row() + page.every_fabric()
+    misses, chosen = page.misses(), page.constants_table()
     assert all(group.group in board for group in summary(JUDGED))
     assert all(f"`{row.id}`" in misses for row in JUDGED if row.ok is False)
     assert all(f"`{row.id}`" in table for row in JUDGED if row.ok is not None)
@@ -91,8 +92,11 @@ def test_values_are_cited_by_row():
     fit = cite.log_fit("B200x32")
     assert [round(fit.alpha * 1e6), round(fit.bandwidth / 1e9)] == [414, 367]
     assert round(cite.log_fit("B200x32q").alpha * 1e6) == 206
-    assert cite.scored_rows() == sum(g.rows for g in summary(JUDGED))
-    assert cite.hit_rows() == sum(g.hits for g in summary(JUDGED))
+    parts = ("collectives", "fabrics")
+    assert sum(map(cite.scored_rows, parts)) == sum(g.rows for g in summary(JUDGED))
+    assert sum(map(cite.hit_rows, parts)) == sum(g.hits for g in summary(JUDGED))
+    with pytest.raises(ValueError, match="what = 'cooking' is no part of the table"):
+        cite.scored_rows("cooking")
     assert cite.fitted_rows() == len(FITTED)
     assert cite.judged("CW-018").ok is False
     with pytest.raises(ValueError, match="names no published table"):

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from netlib.topology.direct import dragonfly, dragonfly_plus, torus
-from netlib.topology.domains import nvl72, nvlink_domain
 
 from netlib.links import Link
 from netlib.topology import clos3, fat_tree, forms, leaf_spine, smallest_clos
+from netlib.topology.direct import dragonfly, dragonfly_plus, torus
+from netlib.topology.domains import nvl72, nvlink_domain
 
 LINK = Link(1e-6, 50e9)
 

@@ -1,4 +1,4 @@
-"""The fidelity map: every published value that a model predicts, hits and misses."""
+"""The fidelity map: every published value of a collective that a model predicts, hits and misses."""
 
 from collections.abc import Mapping
 from functools import cache
@@ -9,6 +9,7 @@ import numpy as np
 from netlib.course.explorer import Knob, each, explorer
 from netlib.course.figure import Array, Axis, Figure, Number, Points, Rule
 from netlib.fidelity import Judged, judge, published_rows
+from netlib.fidelity.score import about
 from netlib.fidelity.setup import read_setup
 from netlib.units import GiB, KiB
 
@@ -25,11 +26,11 @@ LOW, HIGH = 0.3, 20.0
 
 @cache
 def _judged() -> tuple[tuple[Judged, float], ...]:
-    """Every scored row with its message size, smallest first."""
+    """Every scored row of a collective with its message size, smallest first."""
     rows = {row["id"]: row for row in published_rows()}
     found = []
     for row in judge(rows.values()):
-        if row.rel_error is not None:
+        if row.rel_error is not None and about(row.group) == "collectives":
             size = read_setup(rows[row.id]).size if row.group.startswith("busbw") else NO_SIZE
             found.append((row, min(size, NO_SIZE)))
     return tuple(sorted(found, key=lambda pair: (pair[1], pair[0].id)))
