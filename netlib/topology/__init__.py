@@ -14,17 +14,48 @@ from netlib.topology.clos import clos3, fat_tree, leaf_spine
 from netlib.topology.cuts import Cut, bisection, disjoint_paths, path_count, worst_half
 from netlib.topology.direct import dragonfly, dragonfly_plus, torus
 from netlib.topology.domains import hgx_h100, nvl72, nvlink_domain, nvlink_node
-from netlib.topology.fabric import Cables, Fabric, KINDS, build
-from netlib.topology.forms import alltoall_bisection_bytes, clos_bisection_links, clos_hosts, clos_switches, clos_tiers, domain_bisection, domain_pairs, dragonfly_bisection_links, dragonfly_groups, dragonfly_hosts, dragonfly_plus_hosts, ring_bisection_bytes, round_trip, same_rail_share, staged_loss, staged_share, switch_hops, torus_bisection_links, torus_diameter, torus_mean_hops, transceivers_per_host
+from netlib.topology.fabric import KINDS, Cables, Fabric, build
+from netlib.topology.forms import (
+    alltoall_bisection_bytes,
+    clos_bisection_links,
+    clos_hosts,
+    clos_switches,
+    clos_tiers,
+    domain_bisection,
+    domain_pairs,
+    dragonfly_bisection_links,
+    dragonfly_groups,
+    dragonfly_hosts,
+    dragonfly_plus_hosts,
+    ring_bisection_bytes,
+    round_trip,
+    same_rail_share,
+    staged_loss,
+    staged_share,
+    switch_hops,
+    torus_bisection_links,
+    torus_diameter,
+    torus_mean_hops,
+    transceivers_per_host,
+)
 from netlib.topology.hops import distances_to, host_classes, passes
-from netlib.topology.metrics import Distances, connected, diameter, distances, mean_hops, mean_switch_distance, oversubscription, switch_diameter
+from netlib.topology.metrics import (
+    Distances,
+    connected,
+    diameter,
+    distances,
+    mean_hops,
+    mean_switch_distance,
+    oversubscription,
+    switch_diameter,
+)
 
 __all__ = [
+    "KINDS",
     "Cables",
     "Cut",
     "Distances",
     "Fabric",
-    "KINDS",
     "alltoall_bisection_bytes",
     "bisection",
     "build",

@@ -4,13 +4,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from netlib.arguments import Floats
-from netlib.collectives import nvls_allreduce_time, outside_share, ring_allreduce_time, tp_bytes
+from netlib.collectives import nvls_allreduce_time, outside_share, tp_bytes
 from netlib.fidelity.agreement import Agreement
 from netlib.hardware import bandwidth, fact
 from netlib.links import Link, bytes_in_flight
-from netlib.topology import Fabric, bisection, domain_bisection, domain_pairs, hgx_h100, nvl72, nvlink_domain
+from netlib.topology import Fabric, bisection, domain_bisection, domain_pairs, nvl72, nvlink_domain
 
-PORT = Link(0.0, bandwidth("nvlink5-link"))
+RATE = bandwidth("nvlink5-link")
+PORT = Link(0.0, RATE)
 
 
 def outside_share_counted(n: int, domain: int) -> float:
@@ -51,12 +52,12 @@ def domain_aggregate(gpus: int, rate: float) -> float:
 
 def aggregate_counted(gpus: int, rate: float) -> float:
     """Capacities of all directed links of the built domain, added."""
-    return float(domain(gpus, round(rate / PORT.bandwidth)).capacity.sum())
+    return float(domain(gpus, round(rate / RATE)).capacity.sum())
 
 
 def bisection_counted(gpus: int, rate: float) -> float:
     """Bytes per second from one half of the GPUs to the other, by max-flow."""
-    return float(bisection(domain(gpus, round(rate / PORT.bandwidth))).bandwidth)
+    return float(bisection(domain(gpus, round(rate / RATE))).bandwidth)
 
 
 def switches_needed(gpus: int, links: int, ports: int) -> int:
@@ -226,7 +227,9 @@ AGREEMENTS = (
         1e-12,
     ),
     Agreement("domain-links", "the links of a domain", domain_links, links_counted, _SIZES),
-    Agreement("domain-pairs", "the copper pairs of a domain", domain_pairs, pairs_counted, _SIZES, "counted wire by wire"),
+    Agreement(
+        "domain-pairs", "the copper pairs of a domain", domain_pairs, pairs_counted, _SIZES, "counted wire by wire"
+    ),
     Agreement(
         "domain-switches",
         "the fewest switch chips of a domain",
@@ -237,17 +240,28 @@ AGREEMENTS = (
     ),
     Agreement(
         "domain-limit",
-        "GPUs that one tier of switches joins",
+        "how many GPUs one tier of switches joins",
         domain_limit,
         limit_found,
         ((18, 72, 18), (4, 64, 4), (6, 36, 12), (2, 8, 6)),
         "grown GPU by GPU",
     ),
     Agreement(
-        "domain-aggregate", "all links of a domain, both ways", domain_aggregate, aggregate_counted, _RATES, tolerance=1e-12
+        "domain-aggregate",
+        "all links of a domain, both ways",
+        domain_aggregate,
+        aggregate_counted,
+        _RATES,
+        tolerance=1e-12,
     ),
     Agreement(
-        "domain-bisection", "half of a domain to the other half", domain_bisection, bisection_counted, _RATES, "max-flow", 1e-9
+        "domain-bisection",
+        "half of a domain to the other half",
+        domain_bisection,
+        bisection_counted,
+        _RATES,
+        "max-flow",
+        1e-9,
     ),
     Agreement(
         "nvls-bytes",
@@ -294,7 +308,9 @@ AGREEMENTS = (
         "executed load by load",
         0.003,  # a whole number of loads: one of 128 B in 50 kB
     ),
-    Agreement("remote-roofline", "FLOP per remote byte", break_even, break_even_searched, _FLOPS, "searched", 1e-9),
+    Agreement(
+        "remote-roofline", "operations per remote byte", break_even, break_even_searched, _FLOPS, "searched", 1e-9
+    ),
     Agreement(
         "pcie-rate",
         "bytes per second of a slot",
