@@ -1,5 +1,3 @@
-import numpy as np
-
 from netlib.collectives import nvls_allreduce_time, ring_allreduce_time
 from netlib.course.exercises import exercise
 from netlib.links import Link
@@ -14,7 +12,7 @@ def bound(n: float) -> float:
 
 def ranks() -> int:
     """The fewest ranks with a bound of 1.9; the tolerance is for rounding alone."""
-    return next(int(n) for n in np.arange(2, 1000) if bound(n) >= 1.9 - 1e-9)
+    return next(n for n in range(2, 1000) if bound(n) >= 1.9 - 1e-9)
 
 
 EXERCISE = exercise(
