@@ -20,8 +20,8 @@ Item = TypeVar("Item")
 DIRECTIONS = ("one-way", "both-ways", "not-applicable")
 SCOPES = ("lane", "link", "port", "adapter", "module", "chip", "GPU", "node", "rack")
 KINDS = (
-    *("nvlink", "nvswitch", "pcie", "infiniband", "ethernet", "ici"),
-    *("memory", "nic", "compute", "optics", "total", "count"),
+    *("nvlink", "nvswitch", "scaleup", "pcie", "infiniband", "ethernet", "ici"),
+    *("memory", "nic", "compute", "optics", "latency", "total", "count"),
 )
 _CHOICES = {
     "direction": DIRECTIONS,
@@ -129,7 +129,7 @@ def facts(kind: str | None = None) -> tuple[Fact, ...]:
     """All facts in the order of the data file, or those of one kind.
 
     >>> [f.id for f in facts("ethernet")]
-    ['ethernet-100', 'ethernet-200', 'ethernet-400', 'ethernet-800']
+    ['ethernet-1', 'ethernet-100', 'ethernet-200', 'ethernet-400', 'ethernet-800']
     """
     if kind is not None and kind not in KINDS:
         raise ValueError(f"kind = {str(kind)[:40]!r} is not one of {', '.join(KINDS)}")

@@ -41,7 +41,7 @@ def test_direction_fits_what_is_measured(f: Fact) -> None:
     if f.kind == "count":
         assert f.dimension == "1"
         assert f.value == int(f.value)
-    expected = {"memory": "bytes/s", "compute": "flop/s", "optics": "W"}.get(f.kind)
+    expected = {"memory": "bytes/s", "compute": "flop/s", "optics": "W", "latency": "s"}.get(f.kind)
     assert expected in (None, f.dimension)
 
 

@@ -1,11 +1,13 @@
-"""The book's directives: figures, exercises, registry tables, take-aways and generated text.
+"""The book's directives: figures, exercises, agreements, registry tables, take-aways and generated text.
 
 Each is loaded by netlib.course.sphinx. What a directive shows is computed by other modules of netlib, imported when the
 directive is used; a failure there is a warning with the page and the line.
 """
 
 from collections.abc import Mapping, Sequence
+from html import escape
 from importlib import import_module
+from typing import Any
 
 from docutils import nodes
 from sphinx.util import logging
@@ -91,6 +93,39 @@ def stars(count: int) -> str:
 def minutes(low: float, high: float) -> str:
     """A range of minutes: `5-10`, or `5` when both ends agree."""
     return f"{low:g}" if low == high else f"{low:g}–{high:g}"
+
+
+class Agreement(Computed):
+    """`{agreement} fat-tree-size`, under a formula: the same number found another way, compared now. Names one or more
+    ids. Where the two ways part, the badge says so and the build warns."""
+
+    required_arguments = 1
+    optional_arguments = 20
+
+    def compute(self) -> list[nodes.Node]:
+        mechanism = import_module("netlib.fidelity.agreement")
+        find = import_module("netlib.fidelity.agreements").find
+        badges = []
+        for id in self.arguments:
+            checked = mechanism.check(find(id))
+            if not checked.holds:
+                log.warning("agreement: %s: %s", id, checked.sentence, location=self.get_location())
+            badges.append(badge(checked))
+        return [nodes.raw("", "".join(badges), format="html")]
+
+
+def badge(checked: Any) -> str:
+    """The HTML of one checked agreement: the sentence, and on opening it both functions and all cases."""
+    agreement, mark = checked.agreement, "✓" if checked.holds else "✗"
+    style = "nx-agreement" if checked.holds else "nx-agreement nx-parts"
+    both = " and ".join(f"<code>{escape(name)}</code>" for name in checked.names)
+    told = f"{escape(agreement.what.capitalize())}, by {both}."
+    cases = "; ".join(map(escape, checked.shown_cases))
+    return (
+        f'<details class="{style}" id="agreement-{escape(agreement.id)}"><summary>'
+        f'<span aria-hidden="true">{mark}</span> {escape(checked.sentence)}</summary>'
+        f"<p>{told} Cases: {cases}.</p></details>"
+    )
 
 
 class RegistryTable(Computed):
@@ -196,6 +231,7 @@ DIRECTIVES: dict[str, type[SphinxDirective]] = {
     "explorer": Explorer,
     "exercise": Exercise,
     "exercises": Exercises,
+    "agreement": Agreement,
     "registry-table": RegistryTable,
     "takeaway": Takeaway,
     "generated": Generated,

@@ -4,6 +4,8 @@ setup        a published row's set-up, read from its columns
 rates        what links achieve, as NCCL's own tables assume
 calibration  the constants fitted to rows, and which rows
 models       the model's answer for a set-up; never sees the published value
+agreement    a formula and the same number found another way, compared
+agreements   those of each chapter
 score        rows, statuses, tolerances, the report
 published    (data) the rows this project holds itself against
 """

@@ -81,7 +81,11 @@ def distances_to(fabric: Fabric, vertices: ArrayLike, among: ArrayLike | None = 
 
 
 class _Search:
-    """The links that matter (those that reach a vertex which passes messages on, or a goal), by the row they leave."""
+    """The links that matter (those that reach a vertex which passes messages on, or a goal), by the row they leave.
+
+    scipy.sparse.csgraph.dijkstra(unweighted=True) gives the same numbers, one source at a time and as 8-byte floats: it
+    took 4 times as long on the switches of a k = 32 fat-tree and 8 times on k = 64, and lets messages through hosts.
+    """
 
     def __init__(self, fabric: Fabric, goals: NDArray[np.integer], wanted: NDArray[np.integer]) -> None:
         through = passes(fabric)
