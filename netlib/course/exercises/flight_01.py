@@ -24,8 +24,8 @@ EXERCISE = exercise(
     place=151,
     ask="A remote load takes a round trip of 1 µs, whoever makes it. How many kB must be under way at any moment to "
     "keep all NVLinks of an `h100` busy (18 links of 50 GB/s, both ways added), and those of a `b200` (18 links of 100 "
-    "GB/s, both ways added)? Loads are 128 bytes: how many `loads` is that on the H100, rounded up to a whole load? And how many "
-    "GB/s does a thread get `alone` that waits for each of its loads? kB = 1,000 bytes, rates one way.",
+    "GB/s, both ways added)? Loads are 128 bytes: how many `loads` is that on the H100, rounded up to a whole load? "
+    "And how many GB/s does a thread get `alone` that waits for each of its loads? kB = 1,000 bytes, rates one way.",
     answer=lambda: {**NEED, "loads": loads(), "alone": ALONE},
     unit={"h100": "kB", "b200": "kB", "loads": "loads", "alone": "GB/s"},
     rtol={"h100": 0.005, "b200": 0.005, "alone": 0.005},
