@@ -16,11 +16,11 @@ policies    which shortest path: ecmp, flowlets, minimal, d_mod_k, adaptive
 rates       max-min fair rates, completion times, the link that holds a flow
 ecmp        exact statistics of flows that choose links by hash
 sizing      `bill`: switches, cables, transceivers, watts and cost
-growth      what building, routing and sharing cost here, measured
-detours     one_global and valiant on a dragonfly, dimension_ordered on a torus, pxn onto the destination's rail
 spraying    every packet its own way: exact loads
+detours     one_global and valiant on a dragonfly, dimension_ordered on a torus, pxn onto the destination's rail
 ledgers     `Ledger`: bytes on every link; all-to-all without holding its flows
 hops        `distances_to`, `host_classes`: links between any two places
+growth      what building, routing and sharing cost here, measured
 affinity    the PCIe tree of a node and its codes (PIX ... SYS, NV#)
 """
 
@@ -68,9 +68,9 @@ from netlib.topology.ecmp import (
     max_load_distribution,
 )
 from netlib.topology.fabric import (
+    KINDS,
     Cables,
     Fabric,
-    KINDS,
     build,
 )
 from netlib.topology.failures import (
@@ -170,18 +170,20 @@ from netlib.topology.routing import (
     routes,
 )
 from netlib.topology.sizing import (
-    Bill,
     OPTICAL,
+    Bill,
     bill,
     clos_bill,
 )
 from netlib.topology.spraying import (
-    from netlib.topology.spray import (
     spray,
     spray_all_to_all,
 )
 
 __all__ = [
+    "KINDS",
+    "OPTICAL",
+    "PUBLISHED",
     "Affinity",
     "Bill",
     "Cables",
@@ -190,10 +192,7 @@ __all__ = [
     "Fabric",
     "Growth",
     "Hop",
-    "KINDS",
     "Ledger",
-    "OPTICAL",
-    "PUBLISHED",
     "Published",
     "Remains",
     "Routes",
@@ -237,8 +236,6 @@ __all__ = [
     "fat_tree",
     "five_tuple_hash",
     "flowlets",
-    "from netlib.topology.spray import (
-    spray",
     "hgx_h100",
     "host_classes",
     "hpn_pod",
@@ -277,6 +274,7 @@ __all__ = [
     "slingshot",
     "smallest_clos",
     "source_port",
+    "spray",
     "spray_all_to_all",
     "staged_loss",
     "staged_share",
