@@ -9,7 +9,12 @@ from netlib.hardware import bandwidth
 from netlib.links import Link
 from netlib.units import parse
 
-PAGES = ("book/03_collectives.html", "notebooks/03_collectives.html")
+PAGES = (
+    "book/02_scale_out.html",
+    "book/03_collectives.html",
+    "notebooks/02_scale_out.html",
+    "notebooks/03_collectives.html",
+)
 CELLS = """figure => [...figure.querySelectorAll('.nx-tables tbody')].map(body => [...body.rows].map(row =>
     [...row.cells].map(cell => [cell.textContent, 'value' in cell.dataset ? Number(cell.dataset.value) : null])))"""
 
