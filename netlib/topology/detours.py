@@ -13,7 +13,7 @@ from numpy.random import Generator
 from numpy.typing import ArrayLike, NDArray
 
 from netlib.topology.fabric import Fabric, Ints
-from netlib.topology.ledger import Policy
+from netlib.topology.ledgers import Policy
 from netlib.topology.routing import Routes, ends, ranks
 
 

@@ -98,7 +98,7 @@ def d_mod_k(routes: Routes, src: ArrayLike, dst: ArrayLike) -> Ints:
 
     def choose(hop: Hop) -> NDArray[np.int64]:
         low = np.minimum(tier[hop.vertex], tier[fabric.target[hop.link(np.zeros_like(hop.count))]])
-        return goal[hop.flow] // step[low] % hop.count
+        return np.asarray(goal[hop.flow] // step[low] % hop.count)
 
     return follow(routes, source, target, choose)
 
@@ -148,7 +148,7 @@ def _least_loaded(hop: Hop, work: Floats, rng: Generator) -> NDArray[np.int64]:
     for k in range(load.shape[1]):
         links = hop.link(np.minimum(everyone + k, hop.count - 1))[one]
         load[:, k] = np.where(hop.count[one] > k, work[links], np.inf)
-    turn = np.lexsort((rng.random(load.shape), load), axis=1)
+    turn = np.lexsort(np.stack([rng.random(load.shape), load]), axis=1)
     order = np.argsort(which, kind="stable")
     begin = np.searchsorted(which[order], np.arange(one.size))
     place = np.empty(which.size, np.int64)

@@ -94,11 +94,11 @@ def routes(fabric: Fabric) -> Routes:
     beside[fabric.source[~through[fabric.source] & ~through[fabric.target]]] = True
     own = (through | beside)[hosts]  # a host that forwards, or is cabled to a host, shares its routes with no other
     _, of = host_classes(fabric)
-    _, one, of = np.unique(
+    _, one, which = np.unique(
         np.where(own, hosts.size + np.arange(hosts.size), of), return_index=True, return_inverse=True
     )
     column = np.full(fabric.vertices, -1, np.int32)
-    column[hosts] = of
+    column[hosts] = which
     speaker = hosts[one]  # the first host of each class
     shared = speaker[~own[one]]
     nodes = np.flatnonzero(through | beside)
@@ -107,7 +107,7 @@ def routes(fabric: Fabric) -> Routes:
     row[nodes] = np.arange(nodes.size)
     place = np.full(speaker.size, -1, np.int32)
     place[column[shared]] = nodes.size + np.arange(shared.size)
-    row[hosts[~own]] = place[of[~own]]
+    row[hosts[~own]] = place[which[~own]]
 
     hops = np.ascontiguousarray(distances_to(fabric, speaker, among=rows).T)
     hops[hops < 0] = _FAR
@@ -174,7 +174,7 @@ def follow(routes: Routes, vertex: Ints, target: Ints, choose: Choose) -> Ints:
             some = base[many], first[many], last[many]
 
             def link(k: ArrayLike, some: tuple[Places, Ints, Mask] = some) -> Ints:
-                return routes.links[some[0] + routes.place[some[1] + np.asarray(k)]] ^ some[2]
+                return np.asarray(routes.links[some[0] + routes.place[some[1] + np.asarray(k)]] ^ some[2])
 
             pick = first.copy()
             pick[many] += choose(Hop(flow[many], at[many], count[many], group[many], link))
@@ -291,7 +291,7 @@ def _last(
     order: Ints,
     row: Ints,
     column: Ints,
-    shared: Places,
+    shared: Ints,
     table: Ints,
     groups: list[Places],
 ) -> None:

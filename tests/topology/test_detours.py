@@ -1,5 +1,6 @@
 """Detours: valid ways, never too long; the loads of torus, dragonfly and rails as closed forms say."""
 
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -27,6 +28,7 @@ from tests.topology.test_routing import INSIDE, LINK, check_way
 
 FLY = dragonfly(2, 4, 2, LINK)
 PLUS = dragonfly_plus(4, LINK)
+RAILS = rail_optimised(6, 2, 8, LINK, inside=INSIDE)
 GRIDS = [torus([4, 4], LINK), torus([3, 2, 5], LINK), torus([2, 3, 4], LINK, wrap=False), torus([7], LINK)]
 
 
@@ -184,6 +186,7 @@ def test_pxn_delivers_the_same_bytes(seed) -> None:
         (lambda: valiant(leaf_spine(8, 4, LINK), [0], [3], np.random.default_rng(0)), "group"),
         (lambda: dimension_ordered(leaf_spine(8, 4, LINK), [0], [3]), "no labels x0"),
         (lambda: pxn(routes(leaf_spine(8, 4, LINK)), [0], [3], ecmp), "no nvlink"),
+        (lambda: pxn(routes(replace(RAILS, hosts=RAILS.hosts[:-1])), [10], [1], ecmp), "has no GPU on rail 1"),
         (
             lambda: one_global(FLY.without(cables=np.flatnonzero(FLY.of_kind("global")[::2])), [0], [71], None),
             "no cable from group 0 to 8",

@@ -161,7 +161,7 @@ def _problem(made: Exercise) -> str:
     """What is wrong with an exercise's plain fields, or ""."""
     compare = made.compare.values() if isinstance(made.compare, Mapping) else [made.compare]
     low, high = made.minutes
-    if not re.fullmatch(r"[a-z]+-\d\d", made.id):
+    if not re.fullmatch(r"[a-z][a-z0-9]*-\d\d", made.id):
         return "id must be a word and two digits, like ring-03"
     if made.stars not in (1, 2, 3):
         return f"stars = {made.stars!r} must be 1, 2 or 3"

@@ -50,7 +50,8 @@ def growth(
         reading="{step}: {largest} for 65,536 hosts, where the process holds {memory}; the time grows as hosts to "
         "the power {slope}.",
         failure=lambda s: (
-            f"Steeper than the hosts: a fabric 16 times as large would take {16 ** s['slope']:,.0f} times as long. Beyond "
+            f"Steeper than the hosts: a fabric 16 times as large would take {16 ** s['slope']:,.0f} times as long. "
+            "Beyond "
             "this size, route by arithmetic instead of by table."
             if s["step"] == STEPS["route"]
             else ""

@@ -10,7 +10,8 @@ from netlib.hardware import bandwidth, fact
 from netlib.links import Link, bytes_in_flight
 from netlib.topology import Fabric, bisection, domain_bisection, domain_pairs, nvl72, nvlink_domain
 
-PORT = Link(0.0, bandwidth("nvlink5-link"))
+RATE = bandwidth("nvlink5-link")
+PORT = Link(0.0, RATE)
 
 
 def outside_share_counted(n: int, domain: int) -> float:
@@ -51,12 +52,12 @@ def domain_aggregate(gpus: int, rate: float) -> float:
 
 def aggregate_counted(gpus: int, rate: float) -> float:
     """Capacities of all directed links of the built domain, added."""
-    return float(domain(gpus, round(rate / PORT.bandwidth)).capacity.sum())
+    return float(domain(gpus, round(rate / RATE)).capacity.sum())
 
 
 def bisection_counted(gpus: int, rate: float) -> float:
     """Bytes per second from one half of the GPUs to the other, by max-flow."""
-    return float(bisection(domain(gpus, round(rate / PORT.bandwidth))).bandwidth)
+    return float(bisection(domain(gpus, round(rate / RATE))).bandwidth)
 
 
 def switches_needed(gpus: int, links: int, ports: int) -> int:
@@ -239,7 +240,7 @@ AGREEMENTS = (
     ),
     Agreement(
         "domain-limit",
-        "GPUs that one tier of switches joins",
+        "how many GPUs one tier of switches joins",
         domain_limit,
         limit_found,
         ((18, 72, 18), (4, 64, 4), (6, 36, 12), (2, 8, 6)),
@@ -307,7 +308,9 @@ AGREEMENTS = (
         "executed load by load",
         0.003,  # a whole number of loads: one of 128 B in 50 kB
     ),
-    Agreement("remote-roofline", "FLOP per remote byte", break_even, break_even_searched, _FLOPS, "searched", 1e-9),
+    Agreement(
+        "remote-roofline", "operations per remote byte", break_even, break_even_searched, _FLOPS, "searched", 1e-9
+    ),
     Agreement(
         "pcie-rate",
         "bytes per second of a slot",

@@ -11,10 +11,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from netlib.arguments import Floats, floats
 from netlib.topology.fabric import Ints
-from netlib.topology.routing import Routes, ends, no_way, sizes
+from netlib.topology.routing import Places, Routes, ends, no_way, sizes
 
 _BLOCK = 256  # sinks at a time: bounds the memory
-Places = NDArray[np.int64]
+Whole = NDArray[np.integer]
 
 
 def spray(routes: Routes, src: ArrayLike, dst: ArrayLike, size: ArrayLike = 1.0) -> Floats:
@@ -39,8 +39,8 @@ def spray(routes: Routes, src: ArrayLike, dst: ArrayLike, size: ArrayLike = 1.0)
     _, one, which = np.unique(sink, return_index=True, return_inverse=True)
     host, first, inverse = np.unique(target, return_index=True, return_inverse=True)
     load, at, entry, amount = _deal(routes, source, column, weight)
-    goals = _Ends(column[one], host, which[first], np.bincount(inverse, weight, host.size))
-    return load + _push(routes, at, which[entry], amount, goals)
+    goals = _Ends(column[one], host, which[first], np.asarray(np.bincount(inverse, weight, host.size), float))
+    return np.asarray(load + _push(routes, at, which[entry], amount, goals))
 
 
 def spray_all_to_all(routes: Routes, size: float) -> Floats:
@@ -75,15 +75,13 @@ def spray_all_to_all(routes: Routes, size: float) -> Floats:
 class _Ends:
     """Where traffic goes: J sinks, each hosts of one class, and the hosts that receive."""
 
-    column: Ints  # (J,) class of the hosts of each sink
-    host: Ints  # (n,) vertices that receive
-    sink: Places  # (n,) the sink that each belongs to
+    column: Whole  # (J,) class of the hosts of each sink
+    host: Whole  # (n,) vertices that receive
+    sink: Whole  # (n,) the sink that each belongs to
     received: Floats  # (n,) bytes that each receives
 
 
-def _deal(
-    routes: Routes, vertex: Ints, column: Ints, weight: Floats
-) -> tuple[Floats, NDArray[np.integer], Places, Floats]:
+def _deal(routes: Routes, vertex: Ints, column: Whole, weight: Floats) -> tuple[Floats, Whole, Places, Floats]:
     """Send what hosts have for a class over their links: loads (E,); and where it is then, of which entry, how much.
 
     A host that has a row of its own among the vertices that pass traffic on (torus) keeps it: `_push` does the rest.
@@ -105,14 +103,14 @@ def _deal(
     return np.asarray(load, float), at, entry, share
 
 
-def _held(routes: Routes, vertex: Ints) -> tuple[Places, Places]:
+def _held(routes: Routes, vertex: Whole) -> tuple[Places, Places]:
     """All links that vertices own: (which vertex, place in `routes.links`)."""
     count = routes.start[vertex + 1] - routes.start[vertex]
     held = np.repeat(np.arange(vertex.size), count)
     return held, np.arange(held.size) + np.repeat(routes.start[vertex] - (np.cumsum(count) - count), count)
 
 
-def _push(routes: Routes, vertex: Ints, sink: Places, weight: Floats, ends: _Ends) -> Floats:
+def _push(routes: Routes, vertex: Whole, sink: Whole, weight: Floats, ends: _Ends) -> Floats:
     """Loads (E,) of what stands at vertices that pass traffic on, from there to the hosts."""
     from scipy.sparse import csr_array
 
@@ -152,4 +150,4 @@ def _push(routes: Routes, vertex: Ints, sink: Places, weight: Floats, ends: _End
     owner[routes.table[some_row, some_column]] = routes.rows[some_row]
     spread = np.repeat(np.arange(by_group.size), routes.count)
     link = routes.links[routes.start[owner[spread]] + routes.place]
-    return load + np.bincount(link, by_group[spread], load.size)
+    return np.asarray(load + np.bincount(link, by_group[spread], load.size), float)

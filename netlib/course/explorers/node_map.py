@@ -1,0 +1,147 @@
+"""The node from inside: a tree of PCIe, and which card a GPU should use."""
+
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+import numpy as np
+
+from netlib.course.explorer import Knob, each, explorer
+from netlib.course.fabric_map import ledger_map
+from netlib.course.figure import Array, Figure, Number
+from netlib.hardware import bandwidth, fact
+from netlib.links import Link
+from netlib.topology import Fabric, affinity, node_tree
+from netlib.units import GB
+
+GPUS = 8
+CARDS = {  # the card of each GPU
+    "its own": np.arange(GPUS),
+    "next switch": (np.arange(GPUS) + 2) % 4 + np.arange(GPUS) // 4 * 4,
+    "other socket": (np.arange(GPUS) + 4) % GPUS,
+    "all use card 0": np.zeros(GPUS, int),
+}
+PORTS = {"400G": bandwidth("ndr-400"), "800G": bandwidth("xdr-800")}
+
+
+def _parents() -> dict[str, str]:
+    """Two GPUs and two cards under each PCIe switch, two switches under each CPU, each on a root of its own."""
+    found = {}
+    for k in range(4):
+        found |= {f"HB{k}": f"CPU{k // 2}", f"PCI{k}": f"HB{k}"}
+        found |= {f"{part}{i}": f"PCI{k}" for part in ("GPU", "NIC") for i in (2 * k, 2 * k + 1)}
+    return found
+
+
+PARENTS = _parents()
+
+
+def _node() -> Fabric:
+    links = int(fact("nvlink4-links").value)
+    nvlinks = {(f"GPU{i}", "NVS0"): links for i in range(GPUS)}  # four chips, drawn as one
+    pcie, nvlink = Link(0, bandwidth("pcie5-x16")), Link(0, bandwidth("nvlink4-link"))
+    return node_tree("node of eight H100", PARENTS, pcie, nvlinks=nvlinks, nvlink=nvlink)
+
+
+FABRIC = _node()
+WORDS = {"GPU": "GPU", "NIC": "card", "PCI": "PCIe switch", "HB": "root", "CPU": "CPU", "NVS": "NVSwitch"}
+PART, NUMBER = FABRIC.label("part"), FABRIC.label("number")
+NAMES = [f"{[*WORDS][p]}{i}" for p, i in zip(PART, NUMBER, strict=True)]
+AT = {name: v for v, name in enumerate(NAMES)}
+SEEN = affinity(FABRIC)
+
+
+def _places() -> Array:
+    """GPUs and cards in the order of their switches, the tree above them, NVSwitch below."""
+    high = {"NVS": 0.0, "GPU": 0.3, "NIC": 0.3, "PCI": 0.56, "HB": 0.78, "CPU": 1.0}
+    found = np.zeros((FABRIC.vertices, 2))
+    for v, name in enumerate(NAMES):
+        part, i = [*WORDS][PART[v]], NUMBER[v]
+        slot = {"GPU": i // 2 * 4 + i % 2, "NIC": i // 2 * 4 + 2 + i % 2}.get(part, 0)
+        wide = {"PCI": (i + 0.5) / 4, "HB": (i + 0.5) / 4, "CPU": (i + 0.5) / 2, "NVS": 0.5}
+        found[v] = wide.get(part, (slot + 0.5) / 16), high[part]
+        assert name in AT
+    return found
+
+
+def _way(start: str, goal: str) -> list[str]:
+    """The parts a transfer crosses: up the tree from one, down to the other."""
+
+    def up(name: str) -> list[str]:
+        return [name, *(up(PARENTS[name]) if name in PARENTS else [])]
+
+    rise, fall = up(start), up(goal)
+    shared = [name for name in rise if name in fall]
+    if not shared:
+        return rise + fall[::-1]  # over the link between the sockets
+    return rise[: rise.index(shared[0])] + fall[: fall.index(shared[0]) + 1][::-1]
+
+
+def _bytes(cards: str, rate: float, busy: int) -> Array:
+    """Bytes/s that GPU 0 ... busy-1 ask for on each link, if each wants `rate` through its card; then the codes."""
+    found = np.zeros(FABRIC.links)
+    for gpu in range(int(busy)):
+        way = _way(f"GPU{gpu}", f"NIC{CARDS[cards][gpu]}")
+        for a, b in zip(way, way[1:], strict=False):
+            found[np.flatnonzero((FABRIC.source == AT[a]) & (FABRIC.target == AT[b]))] += rate
+    return found
+
+
+def _code(cards: str) -> str:
+    return str(SEEN.codes[0, SEEN.names.index(f"NIC{CARDS[cards][0]}")])
+
+
+CODES = {cards: _code(cards) for cards in CARDS}
+
+
+@explorer(
+    "node-map",
+    title="Which card is yours?",
+    caption="A node of eight H100, two GPUs and two cards under each PCIe switch, every plug PCIe 5 x16, the link "
+    "between the sockets taken as one more; the four NVSwitch chips are drawn as one. Each GPU sends at the rate of "
+    "its card's port. Beside its own switch a transfer never meets the CPU; elsewhere it shares roots and the socket link.",
+    alt="A tree: two CPUs on top, four roots, four PCIe switches, then eight GPUs and eight cards side by side, and "
+    "the NVSwitch below the GPUs. Links that carry transfers are dark, overloaded ones dashed, the rest pale.",
+)
+def node_map(
+    cards: Annotated[Array, Knob(*CARDS, label="each GPU uses")],
+    port: Annotated[Array, Knob(*PORTS, label="port of a card")],
+    busy: Annotated[Array, Knob(1, 2, 4, 8, default=8, unit="GPUs", label="that send")],
+) -> Figure:
+    """Loads of the tree's links, and the worst of them."""
+    rates = np.vectorize(PORTS.__getitem__)(port)
+    asked = each(_bytes, cards, rates, busy)
+    found = ledger_map(FABRIC, asked / FABRIC.capacity, at=_places(), boxes=NAMES)
+    worst = np.max(asked / FABRIC.capacity, axis=-1, keepdims=True)
+    users = each(lambda c, n: np.bincount(CARDS[c][: int(n)]).max(keepdims=True), cards, busy)
+    rate = np.minimum(rates / users, rates / worst)  # a shared port, a shared link
+    socket = np.max(np.where(FABRIC.of_kind("socket"), asked, 0.0), axis=-1, keepdims=True)
+    return Figure(
+        elements=found.elements,
+        numbers={
+            "worst": Number(worst, "%", "fullest link, if all send at their port's rate"),
+            "socket": Number(socket, "B/s", "asked of the link between the sockets"),
+            "rate": Number(rate, "B/s", "the slowest GPU gets"),
+            "wanted": Number(rates + 0 * rate, "B/s", "a port carries"),
+            "users": Number(users + 0 * rate, "GPUs", "that share a card"),
+        },
+        reading=_reading,
+        failure=_failure,
+    )
+
+
+def _reading(s: Mapping[str, Any]) -> str:
+    return (
+        f"GPU 0 and its card are {CODES[s['cards']]} to each other; the slowest of {s['busy']:.0f} sending gets "
+        f"{s['rate'] / GB:.3g} of {s['wanted'] / GB:.0f} GB/s."
+    )
+
+
+def _failure(s: Mapping[str, Any]) -> str:
+    if s["worst"] <= 1 and s["users"] <= 1:
+        return ""
+    where = (
+        "the link between the sockets" if s["socket"] / bandwidth("pcie5-x16") >= s["worst"] - 1e-9 else "a PCIe link"
+    )
+    if s["worst"] <= 1:
+        return f"{s['users']:.0f} GPUs share one card's port, and seven other cards are idle."
+    return f"Asked for {s['worst']:.0%} of what it has: {where} is the limit, not the network."
