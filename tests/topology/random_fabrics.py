@@ -45,14 +45,13 @@ def leaf_and_spine(leaves: int, spines: int, down: int, rate: float = 50e9, plan
 def three_tiers(k: int) -> Fabric:
     """The k-ary fat-tree (Al-Fares 2008) written out by its definition, one loop for each kind of cable."""
     half, hosts = k // 2, k**3 // 4
-    edge = lambda pod, i: hosts + pod * half + i  # noqa: E731
-    above = lambda pod, i: hosts + k * half + pod * half + i  # noqa: E731
-    core = lambda i, j: hosts + 2 * k * half + i * half + j  # noqa: E731
+    above, core = hosts + k * half, hosts + 2 * k * half
     each = [(pod, i, j) for pod in range(k) for i in range(half) for j in range(half)]
+    edge = [hosts + pod * half + i for pod, i, _ in each]
     cables = [
-        Cables(range(hosts), [edge(pod, i) for pod, i, _ in each], LINK, "access"),
-        Cables([edge(pod, i) for pod, i, _ in each], [above(pod, j) for pod, _, j in each], LINK),
-        Cables([above(pod, i) for pod, i, _ in each], [core(i, j) for _, i, j in each], LINK),
+        Cables(range(hosts), edge, LINK, "access"),
+        Cables(edge, [above + pod * half + j for pod, _, j in each], LINK),
+        Cables([above + pod * half + i for pod, i, _ in each], [core + i * half + j for _, i, j in each], LINK),
     ]
     tier = np.repeat([0, 1, 2, 3], [hosts, k * half, k * half, half**2])
     return build(f"fat-tree {k}", tier.size, range(hosts), tier, cables)

@@ -1,7 +1,7 @@
 """Cuts: the maximum flow of networkx, the formulas of tori and dragonflies, paths counted one by one."""
 
 from itertools import combinations
-from math import comb, factorial
+from math import comb
 
 import networkx as nx
 import numpy as np
@@ -66,7 +66,7 @@ def test_bisection_of_pods(sides, links: int) -> None:
     assert bisection(torus(sides, Link(0, 45e9))).links.size == links
 
 
-@pytest.mark.parametrize("sides", [(4,), (8,), (2, 4), (2, 2, 2), (3, 4)])
+@pytest.mark.parametrize("sides", [(4,), (8,), (2, 4), (2, 2, 2)])
 def test_no_equal_split_of_a_small_torus_is_narrower(sides) -> None:
     fabric = torus(sides, LINK)
     n = fabric.hosts.size
@@ -128,8 +128,8 @@ def test_paths_of_known_networks() -> None:
     assert disjoint_paths(three_tiers(8), 0, 127) == 1
     assert disjoint_paths(leaf_and_spine(4, 2, 2, planes=2), 0, 7) == 2
     assert path_count(torus([5, 7], LINK, wrap=False), 0, 34) == comb(10, 4)
-    far = 32 * 64 * 64 + 32 * 64 + 32  # half way round each axis: 8 ways to turn, beyond 2^63
-    assert path_count(torus([64, 64, 64], LINK), 0, far) == 8 * factorial(96) // factorial(32) ** 3
+    half = 50 * 100 + 50  # half way round both axes: 4 ways to turn, beyond 2^63
+    assert path_count(torus([100, 100], LINK), 0, half) == 4 * comb(100, 50)
 
 
 def test_rates_without_a_common_unit_still_give_the_narrowest_cut() -> None:
