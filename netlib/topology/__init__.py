@@ -21,6 +21,9 @@ named       DGX SuperPOD, HPN, Meta 24K, MegaScale, Slingshot, TPU v4 and their 
 affinity    the PCIe tree of a node and its codes (PIX ... SYS, NV#)
 failures    what remains without some links, switches or a plane
 detours     valiant on a dragonfly, dimension_ordered on a torus, pxn onto the destination's rail
+spraying    every packet its own way: exact loads
+detours     one_global and valiant on a dragonfly, dimension_ordered on a torus, pxn onto the destination's rail
+ledgers     `Ledger`: bytes on every link; all-to-all without holding its flows
 """
 
 from netlib.topology.affinity import (
@@ -45,6 +48,7 @@ from netlib.topology.cuts import (
 )
 from netlib.topology.detours import (
     dimension_ordered,
+    one_global,
     pxn,
     valiant,
 )
@@ -114,6 +118,11 @@ from netlib.topology.ledger import (
     all_to_all_ledger,
     ledger,
 )
+from netlib.topology.ledgers import (
+    Ledger,
+    all_to_all_ledger,
+    ledger,
+)
 from netlib.topology.metrics import (
     Distances,
     connected,
@@ -170,6 +179,10 @@ from netlib.topology.sizing import (
     clos_bill,
 )
 from netlib.topology.spray import (
+    spray,
+    spray_all_to_all,
+)
+from netlib.topology.spraying import (
     spray,
     spray_all_to_all,
 )
@@ -250,6 +263,7 @@ __all__ = [
     "nvl72",
     "nvlink_domain",
     "nvlink_node",
+    "one_global",
     "oversubscription",
     "passes",
     "path_count",
