@@ -3,7 +3,7 @@
 fabric      `Fabric`: vertices, directed links, labels; `build` makes one  (the core)
 rates       max-min fair rates, completion times, the link that holds a flow
 growth      what building, routing and sharing cost here, measured
-ecmp        exact statistics of flows that choose links by hash
+collisions  exact statistics of flows that choose links by hash
 clos        leaf-spine, fat-tree and any-size three-tier Clos
 forms       closed forms: hosts, switches, hops, bisection
 direct      dragonfly, dragonfly+, torus and mesh
@@ -36,6 +36,12 @@ from netlib.topology.clos import (
     leaf_spine,
     smallest_clos,
 )
+from netlib.topology.collisions import (
+    ecmp_speed,
+    expected_max_load,
+    links_used,
+    max_load_distribution,
+)
 from netlib.topology.cuts import (
     Cut,
     bisection,
@@ -58,12 +64,6 @@ from netlib.topology.domains import (
     nvl72,
     nvlink_domain,
     nvlink_node,
-)
-from netlib.topology.ecmp import (
-    ecmp_speed,
-    expected_max_load,
-    links_used,
-    max_load_distribution,
 )
 from netlib.topology.fabric import (
     KINDS,
