@@ -101,9 +101,10 @@ def path_count(fabric: Fabric, a: int, b: int) -> int:
     enters = passes(fabric)
     enters[goal] = True
     use = np.flatnonzero((far[fabric.target] >= 0) & (far[fabric.source] == far[fabric.target] + 1))
-    use = use[enters[fabric.target[use]]]
-    for level in range(far[start], 0, -1):
-        step = use[(far[fabric.source[use]] == level) & (ways[fabric.source[use]] > 0)]
+    use = use[enters[fabric.target[use]] & (far[fabric.source[use]] <= far[start])]
+    use = use[np.argsort(-far[fabric.source[use]], kind="stable")]  # from the start's level down to the goal's
+    for step in np.split(use, np.flatnonzero(np.diff(far[fabric.source[use]])) + 1):
+        step = step[ways[fabric.source[step]] > 0]
         np.add.at(ways, fabric.target[step], ways[fabric.source[step]])
     return int(ways[goal])
 

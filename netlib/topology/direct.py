@@ -112,6 +112,8 @@ def torus(sides: Sequence[int], link: Link, wrap: bool | Sequence[bool] = True) 
     shape = tuple(np.atleast_1d(sides).tolist())
     for side in shape:
         _whole(1, sides=side)
+    if not shape:
+        raise ValueError("sides has no side; give the chips along each axis, such as (4, 4, 4)")
     closed = [bool(each) for each in np.atleast_1d(wrap)] * (1 if np.ndim(wrap) else len(shape))
     if len(closed) != len(shape):
         raise ValueError(f"wrap has {len(closed)} answers for {len(shape)} sides; give one, or one for each")
@@ -160,4 +162,4 @@ def _groups(groups: int | None, most: int, formula: str) -> int:
 def _whole(least: int, **given: int) -> None:
     for name, value in given.items():
         if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
-            raise ValueError(f"{name} = {str(value)[:40]!r} must be a whole number of at least {least}")
+            raise ValueError(f"{name} = {str(value)[:40]} must be a whole number of at least {least}")

@@ -8,26 +8,8 @@ from hypothesis import strategies as st
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import shortest_path
 
-from netlib.links import Link
 from netlib.topology import Cables, Fabric, build, distances_to, host_classes, passes
-
-LINK = Link(1e-6, 50e9)
-
-
-@st.composite
-def fabrics(draw: st.DrawFn) -> Fabric:
-    """Up to 24 vertices, parallel cables, hosts that forward, parts of a node, islands."""
-    vertices = draw(st.integers(2, 24))
-    hosts = draw(st.integers(1, vertices))
-    ends = st.tuples(st.integers(0, vertices - 1), st.integers(0, vertices - 1)).filter(lambda p: p[0] != p[1])
-    pairs = draw(st.lists(ends, max_size=60))
-    a, b = zip(*pairs, strict=True) if pairs else ((), ())
-    tier = [0] * hosts + draw(st.lists(st.integers(0, 2), min_size=vertices - hosts, max_size=vertices - hosts))
-    forwards = [int(t > 0) for t in tier]
-    if draw(st.booleans()):
-        forwards = draw(st.lists(st.integers(0, 1), min_size=vertices, max_size=vertices))
-    order = draw(st.permutations(range(hosts)))
-    return build("random", vertices, order, tier, [Cables(a, b, LINK)], forwards=forwards)
+from tests.topology.random_fabrics import LINK, fabrics
 
 
 def by_networkx(fabric: Fabric, goal: int) -> list[int]:
