@@ -21,6 +21,9 @@ ledger      `Ledger`: bytes on every link; all-to-all without holding its flows
 affinity    the PCIe tree of a node and its codes (PIX ... SYS, NV#)
 failures    what remains without some links, switches or a plane
 detours     valiant on a dragonfly, dimension_ordered on a torus, pxn onto the destination's rail
+spraying    every packet its own way: exact loads
+detours     one_global and valiant on a dragonfly, dimension_ordered on a torus, pxn onto the destination's rail
+ledgers     `Ledger`: bytes on every link; all-to-all without holding its flows
 """
 
 from netlib.topology.affinity import (
@@ -51,6 +54,7 @@ from netlib.topology.cuts import (
 )
 from netlib.topology.detours import (
     dimension_ordered,
+    one_global,
     pxn,
     valiant,
 )
@@ -99,7 +103,10 @@ from netlib.topology.forms import (
     torus_mean_hops,
     transceivers_per_host,
 )
-from netlib.topology.growth import Growth, measured_growth
+from netlib.topology.growth import (
+    Growth,
+    measured_growth,
+)
 from netlib.topology.hashing import (
     five_tuple_hash,
     mix,
@@ -111,6 +118,11 @@ from netlib.topology.hops import (
     passes,
 )
 from netlib.topology.ledger import (
+    Ledger,
+    all_to_all_ledger,
+    ledger,
+)
+from netlib.topology.ledgers import (
     Ledger,
     all_to_all_ledger,
     ledger,
@@ -165,6 +177,10 @@ from netlib.topology.routing import (
     routes,
 )
 from netlib.topology.spray import (
+    spray,
+    spray_all_to_all,
+)
+from netlib.topology.spraying import (
     spray,
     spray_all_to_all,
 )
@@ -243,6 +259,7 @@ __all__ = [
     "nvl72",
     "nvlink_domain",
     "nvlink_node",
+    "one_global",
     "oversubscription",
     "passes",
     "path_count",

@@ -6,57 +6,114 @@ another GPU of the node first, so that it stays on its rail. Read with the chapt
 against Clos" and "Rails, planes and tiers".
 """
 
+from itertools import pairwise
+
 import numpy as np
 from numpy.random import Generator
 from numpy.typing import ArrayLike, NDArray
 
 from netlib.topology.fabric import Fabric, Ints
-from netlib.topology.ledger import Policy
-from netlib.topology.policies import at_random
-from netlib.topology.routing import Routes, follow, ranks
+from netlib.topology.ledgers import Policy
+from netlib.topology.routing import Routes, ends, ranks
 
 
-def valiant(routes: Routes, src: ArrayLike, dst: ArrayLike, rng: Generator) -> Ints:
-    """Each flow between groups goes by a shortest path into a group drawn at random, and from there to its end.
+def one_global(fabric: Fabric, src: ArrayLike, dst: ArrayLike, rng: Generator) -> Ints:
+    """Minimal routing on a dragonfly: to a router with a cable to the destination's group, over it, and on: (F, hops).
 
-    (F, hops). The third group is neither the flow's first nor its last; flows inside a group go straight. On a
-    dragonfly a way has at most five links between switches where the shortest has three, and the global links carry
-    twice the bytes, evenly whatever the traffic (Kim, Dally, Scott, Abts, ISCA 2008). Needs the label `group` on hosts
-    and switches.
+    At most one global link, where `minimal` takes two if that saves a link between switches. Among several cables of a
+    pair of groups one is drawn. Needs the label `group` on hosts and switches, and hosts with one cable.
 
     >>> from netlib.links import Link
-    >>> from netlib.topology import dragonfly, routes
+    >>> from netlib.topology import dragonfly
     >>> fabric = dragonfly(1, 2, 1, Link(0, 25e9))
-    >>> ways = valiant(routes(fabric), [0, 0], [5, 1], np.random.default_rng(0))
-    >>> [int(fabric.of_kind("global")[way[way >= 0]].sum()) for way in ways]
+    >>> [int(fabric.of_kind("global")[way[way >= 0]].sum()) for way in one_global(fabric, [0, 0], [5, 1], _rng())]
+    [1, 0]
+    """
+    source, target = ends(fabric, src, dst)
+    group = fabric.label("group")
+    return _through(fabric, source, target, [group[source], group[target]], rng)
+
+
+def valiant(fabric: Fabric, src: ArrayLike, dst: ArrayLike, rng: Generator) -> Ints:
+    """Each flow between groups of a dragonfly goes over a third group, drawn at random: (F, hops).
+
+    The third group is neither the flow's first nor its last; flows inside a group stay there. A way has at most five
+    links between switches of a dragonfly where a minimal one has three, and twice the bytes cross global links, but
+    evenly whatever the traffic (Kim, Dally, Scott, Abts, ISCA 2008). Needs what `one_global` needs.
+
+    >>> from netlib.links import Link
+    >>> from netlib.topology import dragonfly
+    >>> fabric = dragonfly(1, 2, 1, Link(0, 25e9))
+    >>> [int(fabric.of_kind("global")[way[way >= 0]].sum()) for way in valiant(fabric, [0, 0], [5, 1], _rng())]
     [2, 0]
     """
-    fabric = routes.fabric
-    source, target = ranks(fabric, src, dst)
+    source, target = ends(fabric, src, dst)
     group = fabric.label("group")
-    hosts = fabric.hosts[np.argsort(group[fabric.hosts], kind="stable")]
-    found, begin, many = np.unique(group[hosts], return_index=True, return_counts=True)
+    found = np.unique(group[fabric.hosts])
     if found.size < 3:
-        raise ValueError(f"routes = {fabric.name} has {found.size} groups; a detour needs a third, use minimal")
+        raise ValueError(f"fabric = {fabric.name} has {found.size} groups; a detour needs a third, use one_global")
     first, last = np.searchsorted(found, group[source]), np.searchsorted(found, group[target])
-    far = np.flatnonzero(first != last)
-    low, high = np.sort([first[far], last[far]], axis=0)
-    over = rng.integers(found.size - 2, size=far.size)
-    over += over >= low  # skip the two groups of the flow
-    over += over >= high
-    guide = hosts[begin[over] + rng.integers(many[over])]  # a host there: it says where the flow enters the group
-    out = follow(routes, source[far], guide, at_random(rng))
-    entered = (out >= 0) & (group[fabric.target[out]] == found[over][:, None])
-    steps = np.argmax(entered, axis=1) + 1
-    turn = fabric.target[out[np.arange(far.size), steps - 1]]
-    out[np.arange(out.shape[1]) >= steps[:, None]] = -1
-    rest = follow(routes, turn, target[far], at_random(rng))
-    direct = follow(routes, source, np.where(first == last, target, source), at_random(rng))
-    both = joined(out, rest)
-    ways = np.full((source.size, max(both.shape[1], direct.shape[1])), -1, np.int32)
-    ways[:, : direct.shape[1]] = direct
-    ways[far, : both.shape[1]] = both
-    return ways
+    over = rng.integers(found.size - 2, size=source.size)
+    over += over >= np.minimum(first, last)  # skip the two groups of the flow
+    over += over >= np.maximum(first, last)
+    over = np.where(first == last, first, over)
+    return _through(fabric, source, target, [group[source], found[over], group[target]], rng)
+
+
+def _through(fabric: Fabric, source: Ints, target: Ints, groups: list[Ints], rng: Generator) -> Ints:
+    """Ways that visit groups one after the other, over one cable from each to the next."""
+    group = fabric.label("group").astype(np.int64)
+    wide = int(group.max()) + 1
+    long = np.flatnonzero(fabric.of_kind("global"))
+    key = group[fabric.source[long]] * wide + group[fabric.target[long]]
+    long, key = long[np.argsort(key, kind="stable")], np.sort(key)
+    first = fabric.out[1][fabric.out[0][fabric.hosts]]
+    up = np.full(fabric.vertices, -1)
+    up[fabric.hosts] = first
+    steps = [up[source]]
+    at = fabric.target[up[source]]
+    for here, there in pairwise(groups):
+        pair = here.astype(np.int64) * wide + there
+        low = np.searchsorted(key, pair)
+        many = np.searchsorted(key, pair, side="right") - low
+        if np.any((many == 0) & (here != there)):
+            i = int(np.argmax((many == 0) & (here != there)))
+            raise ValueError(f"fabric = {fabric.name} has no cable from group {here[i]} to {there[i]}; use minimal")
+        link = long[np.minimum(low + rng.integers(np.maximum(many, 1)), long.size - 1)]
+        goal = np.where(here == there, at, fabric.source[link])
+        steps += _inside(fabric, at, goal, rng)
+        steps.append(np.where(here == there, -1, link))
+        at = np.where(here == there, at, fabric.target[link])
+    steps += _inside(fabric, at, fabric.target[up[target]], rng)
+    steps.append(up[target] ^ 1)
+    ways = np.stack(steps, axis=1)
+    ways[source == target] = -1
+    return _packed(ways)
+
+
+def _inside(fabric: Fabric, at: Ints, goal: Ints, rng: Generator) -> list[NDArray[np.int64]]:
+    """Two columns of links from switch to switch of a group: the cable between them, or two over a drawn neighbour."""
+    local = np.flatnonzero(fabric.of_kind("local"))
+    key = fabric.source[local].astype(np.int64) * fabric.vertices + fabric.target[local]
+    local, key = np.append(local[np.argsort(key)], -1), np.append(np.sort(key), np.iinfo(np.int64).max)
+
+    def cable(a: Ints, b: Ints) -> NDArray[np.int64]:
+        wanted = a.astype(np.int64) * fabric.vertices + b
+        place = np.searchsorted(key, wanted)
+        return np.where((a != b) & (key[place] == wanted), local[place], -1)
+
+    one = cable(at, goal)
+    far = np.flatnonzero((one < 0) & (at != goal))
+    two = np.full(at.size, -1)
+    if far.size:
+        low, high = (np.searchsorted(key, (at[far] + i).astype(np.int64) * fabric.vertices) for i in (0, 1))
+        place = low + rng.integers(np.maximum(high - low, 1))
+        one[far] = local[place]
+        two[far] = np.where(high > low, cable(fabric.target[one[far]], goal[far]), -1)
+        if np.any(two[far] < 0):
+            i = far[int(np.argmax(two[far] < 0))]
+            raise ValueError(f"fabric = {fabric.name} lacks cables between vertices {at[i]} and {goal[i]}; use minimal")
+    return [one, two]
 
 
 def dimension_ordered(fabric: Fabric, src: ArrayLike, dst: ArrayLike) -> Ints:
@@ -73,7 +130,7 @@ def dimension_ordered(fabric: Fabric, src: ArrayLike, dst: ArrayLike) -> Ints:
     >>> [len(way[way >= 0]) for way in dimension_ordered(ring, [0, 0, 0], [1, 2, 3])]
     [1, 2, 1]
     """
-    source, target = ranks(fabric, src, dst)
+    source, target = ends(fabric, src, dst)
     names = [f"x{i}" for i in range(len(fabric.labels)) if f"x{i}" in fabric.labels]
     if not names:
         raise ValueError(f"fabric = {fabric.name} has no labels x0, x1 ...; give a torus or mesh")
@@ -120,8 +177,7 @@ def pxn(routes: Routes, src: ArrayLike, dst: ArrayLike, policy: Policy) -> Ints:
     [1, 7]
     """
     fabric = routes.fabric
-    ranks(fabric, src, dst)
-    source, target = np.broadcast_arrays(np.atleast_1d(np.asarray(src)), np.atleast_1d(np.asarray(dst)))
+    source, target = ranks(fabric, src, dst)
     if not fabric.of_kind("nvlink").any():
         raise ValueError(
             f"routes = {fabric.name} has no nvlink inside its nodes; build the fabric with inside=Link(...)"
@@ -167,3 +223,8 @@ def _neighbours(fabric: Fabric, where: NDArray[np.int64], side: NDArray[np.int64
         to[i, 1, fabric.source[along[up]]] = along[up]
         to[i, 0, fabric.source[along[down]]] = along[down]
     return to
+
+
+def _rng() -> Generator:
+    """A generator, for the examples."""
+    return np.random.default_rng(0)

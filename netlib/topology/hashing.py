@@ -93,7 +93,7 @@ def pick(value: Words, count: ArrayLike) -> NDArray[np.int64]:
     >>> pick(np.array([0, 2**31, 2**32 - 1], np.uint32), 8).tolist()
     [0, 4, 7]
     """
-    return (value.astype(np.int64) * np.asarray(count)) >> 32
+    return np.asarray((value.astype(np.int64) * np.asarray(count)) >> 32)
 
 
 def _part(word: Words, at: range) -> Words:

@@ -11,10 +11,10 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import ArrayLike, NDArray
 
-from netlib.arguments import Floats, floats
+from netlib.arguments import Floats
 from netlib.topology.fabric import Ints
 from netlib.topology.hashing import Words, five_tuple_hash, mix, pick, source_port
-from netlib.topology.routing import Choose, Hop, Routes, follow, paths, ranks
+from netlib.topology.routing import Choose, Hop, Places, Routes, ends, follow, paths, ranks, sizes
 
 
 def ecmp(routes: Routes, src: ArrayLike, dst: ArrayLike, qps: int = 1, seed: int = 0, polarised: bool = False) -> Ints:
@@ -29,10 +29,8 @@ def ecmp(routes: Routes, src: ArrayLike, dst: ArrayLike, qps: int = 1, seed: int
     >>> ecmp(routes(_star(3)), [0, 1], [1, 2], qps=2).tolist()
     [[0, 3], [0, 3], [2, 5], [2, 5]]
     """
-    source, target, queue = _queues(src, dst, qps)
-    return paths(
-        routes, source, target, _by_hash(routes, _tuples(routes, source, target, queue, seed), seed, polarised)
-    )
+    source, target, queue = _queues(routes, src, dst, qps)
+    return paths(routes, source, target, _by_hash(routes, _tuples(source, target, queue, seed), seed, polarised))
 
 
 def flowlets(routes: Routes, src: ArrayLike, dst: ArrayLike, n: int, rng: Generator) -> tuple[Ints, Floats]:
@@ -46,7 +44,7 @@ def flowlets(routes: Routes, src: ArrayLike, dst: ArrayLike, n: int, rng: Genera
     >>> ways.shape, round(float(share.sum()), 9)
     ((8, 2), 2.0)
     """
-    source, target, _ = _queues(src, dst, n, "n")
+    source, target, _ = _queues(routes, src, dst, n, "n")
     cuts = np.sort(rng.random((source.size // n, n - 1)), axis=1)
     share = np.diff(cuts, axis=1, prepend=0, append=1) if n > 1 else np.ones((source.size, 1))
     word = rng.integers(1 << 32, size=source.size, dtype=np.uint32)
@@ -95,12 +93,12 @@ def d_mod_k(routes: Routes, src: ArrayLike, dst: ArrayLike) -> Ints:
     np.minimum.at(leaf, fabric.source[up], fabric.target[up])
     number = np.empty(fabric.vertices, np.int64)
     number[fabric.hosts[np.argsort(leaf[fabric.hosts], kind="stable")]] = np.arange(fabric.hosts.size)
-    source, target = ranks(fabric, src, dst)
+    source, target = ends(fabric, src, dst)
     goal = number[target]
 
     def choose(hop: Hop) -> NDArray[np.int64]:
         low = np.minimum(tier[hop.vertex], tier[fabric.target[hop.link(np.zeros_like(hop.count))]])
-        return goal[hop.flow] // step[low] % hop.count
+        return np.asarray(goal[hop.flow] // step[low] % hop.count)
 
     return follow(routes, source, target, choose)
 
@@ -119,8 +117,8 @@ def adaptive(
     [[0, 3]]
     """
     fabric = routes.fabric
-    source, target = ranks(fabric, src, dst)
-    weight = np.broadcast_to(floats("size", size), source.shape)
+    source, target = ends(fabric, src, dst)
+    weight = sizes(size, source.size)
     if block < 1:
         raise ValueError(f"block = {block} must be a whole number above 0; give how many flows are placed at a time")
     work = np.zeros(fabric.links)  # changed in place: `choose` sees what earlier blocks left
@@ -150,7 +148,7 @@ def _least_loaded(hop: Hop, work: Floats, rng: Generator) -> NDArray[np.int64]:
     for k in range(load.shape[1]):
         links = hop.link(np.minimum(everyone + k, hop.count - 1))[one]
         load[:, k] = np.where(hop.count[one] > k, work[links], np.inf)
-    turn = np.lexsort((rng.random(load.shape), load), axis=1)
+    turn = np.lexsort(np.stack([rng.random(load.shape), load]), axis=1)
     order = np.argsort(which, kind="stable")
     begin = np.searchsorted(which[order], np.arange(one.size))
     place = np.empty(which.size, np.int64)
@@ -158,18 +156,17 @@ def _least_loaded(hop: Hop, work: Floats, rng: Generator) -> NDArray[np.int64]:
     return turn[which, place % hop.count].astype(np.int64)
 
 
-def _queues(src: ArrayLike, dst: ArrayLike, qps: int, name: str = "qps") -> tuple[Ints, Ints, Ints]:
+def _queues(routes: Routes, src: ArrayLike, dst: ArrayLike, qps: int, name: str = "qps") -> tuple[Places, Places, Ints]:
     if qps < 1:
         raise ValueError(f"{name} = {qps} must be a whole number above 0; give how many parts a flow has")
-    source, target = np.broadcast_arrays(np.atleast_1d(np.asarray(src)), np.atleast_1d(np.asarray(dst)))
+    source, target = ranks(routes.fabric, src, dst)
     if qps == 1:
         return source, target, np.zeros(1, np.int32)
     return np.repeat(source, qps), np.repeat(target, qps), np.tile(np.arange(qps, dtype=np.int32), source.size)
 
 
-def _tuples(routes: Routes, src: Ints, dst: Ints, queue: Ints, seed: int) -> Words:
+def _tuples(src: Places, dst: Places, queue: Ints, seed: int) -> Words:
     """The hash of each queue pair's five-tuple; the pair's numbers are drawn from its ends and `seed`."""
-    ranks(routes.fabric, src, dst)
     near = mix(mix(src, seed), mix(queue, 0x9E3779B9))
     far = mix(mix(dst, seed + 1), near)
     low = np.uint32(0xFFFFFF)

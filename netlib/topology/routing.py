@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from netlib.arguments import Floats, floats
 from netlib.topology.fabric import Fabric, Ints, Mask
 from netlib.topology.hops import distances_to, host_classes, passes
 
@@ -52,7 +53,7 @@ class Routes:
         >>> routes(_star(3)).distance([0, 1], [2, 1]).tolist()
         [2, 0]
         """
-        source, target = ranks(self.fabric, src, dst)
+        source, target = ends(self.fabric, src, dst)
         return _distance(self, source, target)
 
 
@@ -93,11 +94,11 @@ def routes(fabric: Fabric) -> Routes:
     beside[fabric.source[~through[fabric.source] & ~through[fabric.target]]] = True
     own = (through | beside)[hosts]  # a host that forwards, or is cabled to a host, shares its routes with no other
     _, of = host_classes(fabric)
-    _, one, of = np.unique(
+    _, one, which = np.unique(
         np.where(own, hosts.size + np.arange(hosts.size), of), return_index=True, return_inverse=True
     )
     column = np.full(fabric.vertices, -1, np.int32)
-    column[hosts] = of
+    column[hosts] = which
     speaker = hosts[one]  # the first host of each class
     shared = speaker[~own[one]]
     nodes = np.flatnonzero(through | beside)
@@ -106,7 +107,7 @@ def routes(fabric: Fabric) -> Routes:
     row[nodes] = np.arange(nodes.size)
     place = np.full(speaker.size, -1, np.int32)
     place[column[shared]] = nodes.size + np.arange(shared.size)
-    row[hosts[~own]] = place[of[~own]]
+    row[hosts[~own]] = place[which[~own]]
 
     hops = np.ascontiguousarray(distances_to(fabric, speaker, among=rows).T)
     hops[hops < 0] = _FAR
@@ -142,7 +143,7 @@ def paths(routes: Routes, src: ArrayLike, dst: ArrayLike, choose: Choose) -> Int
     >>> paths(routes(_star(3)), [0, 1], [2, 1], choose=lambda hop: hop.flow % hop.count).tolist()
     [[0, 5], [-1, -1]]
     """
-    source, target = ranks(routes.fabric, src, dst)
+    source, target = ends(routes.fabric, src, dst)
     return follow(routes, source, target, choose)
 
 
@@ -173,7 +174,7 @@ def follow(routes: Routes, vertex: Ints, target: Ints, choose: Choose) -> Ints:
             some = base[many], first[many], last[many]
 
             def link(k: ArrayLike, some: tuple[Places, Ints, Mask] = some) -> Ints:
-                return routes.links[some[0] + routes.place[some[1] + np.asarray(k)]] ^ some[2]
+                return np.asarray(routes.links[some[0] + routes.place[some[1] + np.asarray(k)]] ^ some[2])
 
             pick = first.copy()
             pick[many] += choose(Hop(flow[many], at[many], count[many], group[many], link))
@@ -183,11 +184,11 @@ def follow(routes: Routes, vertex: Ints, target: Ints, choose: Choose) -> Ints:
     return found
 
 
-def ranks(fabric: Fabric, src: ArrayLike, dst: ArrayLike) -> tuple[Ints, Ints]:
-    """The vertices of two equally long lists of ranks, or one sentence.
+def ranks(fabric: Fabric, src: ArrayLike, dst: ArrayLike) -> tuple[Places, Places]:
+    """Two equally long lists of ranks, one of them repeated if it is single; or one sentence.
 
-    >>> ranks(_star(3), 0, [1, 2])[0].tolist()
-    [0, 0]
+    >>> [each.tolist() for each in ranks(_star(3), 0, [1, 2])]
+    [[0, 0], [1, 2]]
     """
     found = []
     for name, value in (("src", src), ("dst", dst)):
@@ -201,7 +202,29 @@ def ranks(fabric: Fabric, src: ArrayLike, dst: ArrayLike) -> tuple[Ints, Ints]:
     if found[0].size != found[1].size and 1 not in (found[0].size, found[1].size):
         raise ValueError(f"src has {found[0].size} ranks and dst has {found[1].size}; a flow has one of each")
     source, target = np.broadcast_arrays(*found)
+    return source, target
+
+
+def ends(fabric: Fabric, src: ArrayLike, dst: ArrayLike) -> tuple[Ints, Ints]:
+    """As `ranks`, the vertices.
+
+    >>> [each.tolist() for each in ends(_star(3), 0, [1, 2])]
+    [[0, 0], [1, 2]]
+    """
+    source, target = ranks(fabric, src, dst)
     return fabric.hosts[source], fabric.hosts[target]
+
+
+def sizes(size: ArrayLike, flows: int) -> Floats:
+    """(flows,) bytes of each flow, from one number or one each; or one sentence.
+
+    >>> sizes(5, 2).tolist()
+    [5.0, 5.0]
+    """
+    weight = floats("size", size)
+    if weight.shape not in ((), (1,), (flows,)):
+        raise ValueError(f"size has shape {weight.shape} for {flows} flows; give one size, or one for each flow")
+    return np.broadcast_to(weight, flows)
 
 
 def no_way(routes: Routes, vertex: int, target: int) -> str:
@@ -268,7 +291,7 @@ def _last(
     order: Ints,
     row: Ints,
     column: Ints,
-    shared: Places,
+    shared: Ints,
     table: Ints,
     groups: list[Places],
 ) -> None:

@@ -12,10 +12,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from netlib.arguments import Floats, floats
 from netlib.topology.fabric import KINDS, Fabric, Ints, Mask
-from netlib.topology.routing import Routes
-from netlib.topology.spray import spray, spray_all_to_all
+from netlib.topology.routing import Places, Routes
+from netlib.topology.spraying import spray, spray_all_to_all
 
-Policy = Callable[[Routes, Ints, Ints], Ints]
+Policy = Callable[[Routes, Places, Places], Ints]
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,7 +130,8 @@ def ledger(fabric: Fabric, paths: Ints, size: ArrayLike = 1.0) -> Ledger:
         return Ledger(fabric, _count(paths, fabric.links) * float(weight))
     rows = len(paths) // weight.size
     each = np.broadcast_to(np.repeat(weight / rows, rows)[:, None], paths.shape)
-    return Ledger(fabric, np.bincount(paths.ravel() + 1, each.ravel(), fabric.links + 1)[1:])
+    load = np.bincount(paths.ravel() + 1, each.ravel(), fabric.links + 1)[1:]
+    return Ledger(fabric, np.asarray(load, float))
 
 
 def all_to_all_ledger(
@@ -158,7 +159,7 @@ def all_to_all_ledger(
     everyone = np.arange(hosts)
     for begin in range(0, hosts, step):
         some = np.arange(begin, min(begin + step, hosts))
-        src, dst = np.repeat(some, hosts), np.tile(everyone, some.size)
+        src, dst = np.repeat(some, hosts).astype(np.int64), np.tile(everyone, some.size).astype(np.int64)
         ways = policy(routes, src, dst)
         load += _count(ways, links) * (each * src.size / len(ways))
     return Ledger(routes.fabric, load)

@@ -11,10 +11,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from netlib.arguments import Floats, floats
 from netlib.topology.fabric import Ints
-from netlib.topology.routing import Routes, no_way, ranks
+from netlib.topology.routing import Places, Routes, ends, no_way, sizes
 
 _BLOCK = 256  # sinks at a time: bounds the memory
-Places = NDArray[np.int64]
+Whole = NDArray[np.integer]
 
 
 def spray(routes: Routes, src: ArrayLike, dst: ArrayLike, size: ArrayLike = 1.0) -> Floats:
@@ -28,8 +28,8 @@ def spray(routes: Routes, src: ArrayLike, dst: ArrayLike, size: ArrayLike = 1.0)
     [100.0, 0.0, 100.0, 0.0, 0.0, 200.0]
     """
     fabric = routes.fabric
-    source, target = ranks(fabric, src, dst)
-    weight = np.broadcast_to(floats("size", size), source.shape)
+    source, target = ends(fabric, src, dst)
+    weight = sizes(size, source.size)
     some = source != target
     source, target, weight = source[some], target[some], weight[some]
     # a class behind one switch is one sink; behind several, what comes in where depends on the host
@@ -39,8 +39,8 @@ def spray(routes: Routes, src: ArrayLike, dst: ArrayLike, size: ArrayLike = 1.0)
     _, one, which = np.unique(sink, return_index=True, return_inverse=True)
     host, first, inverse = np.unique(target, return_index=True, return_inverse=True)
     load, at, entry, amount = _deal(routes, source, column, weight)
-    ends = _Ends(column[one], host, which[first], np.bincount(inverse, weight, host.size))
-    return load + _push(routes, at, which[entry], amount, ends)
+    goals = _Ends(column[one], host, which[first], np.asarray(np.bincount(inverse, weight, host.size), float))
+    return np.asarray(load + _push(routes, at, which[entry], amount, goals))
 
 
 def spray_all_to_all(routes: Routes, size: float) -> Floats:
@@ -67,42 +67,50 @@ def spray_all_to_all(routes: Routes, size: float) -> Floats:
     load = np.zeros(fabric.links)
     load[routes.links[link]] = first[routes.links[same]]
     received = np.full(fabric.hosts.size, each * (fabric.hosts.size - 1))
-    ends = _Ends(np.arange(one.size), fabric.hosts, column, received)
-    return load + _push(routes, at, target[entry], amount * many[source[entry]], ends)
+    goals = _Ends(np.arange(one.size), fabric.hosts, column, received)
+    return load + _push(routes, at, target[entry], amount * many[source[entry]], goals)
 
 
 @dataclass(frozen=True)
 class _Ends:
     """Where traffic goes: J sinks, each hosts of one class, and the hosts that receive."""
 
-    column: Ints  # (J,) class of the hosts of each sink
-    host: Ints  # (n,) vertices that receive
-    sink: Places  # (n,) the sink that each belongs to
+    column: Whole  # (J,) class of the hosts of each sink
+    host: Whole  # (n,) vertices that receive
+    sink: Whole  # (n,) the sink that each belongs to
     received: Floats  # (n,) bytes that each receives
 
 
-def _deal(routes: Routes, vertex: Ints, column: Ints, weight: Floats) -> tuple[Floats, Ints, Places, Floats]:
-    """Send what stands at vertices over their links to a class: loads (E,); and where it is then, of which entry."""
-    group = routes.table[routes.row[vertex], column]
+def _deal(routes: Routes, vertex: Ints, column: Whole, weight: Floats) -> tuple[Floats, Whole, Places, Floats]:
+    """Send what hosts have for a class over their links: loads (E,); and where it is then, of which entry, how much.
+
+    A host that has a row of its own among the vertices that pass traffic on (torus) keeps it: `_push` does the rest.
+    """
+    row = routes.row[vertex]
+    group = routes.table[row, column]
     if np.any(group == -1):
         i = int(np.argmax(group == -1))
-        raise ValueError(no_way(routes, vertex[i], int(np.argmax(routes.column == column[i]))))
-    count = routes.count[group]
+        raise ValueError(no_way(routes, int(vertex[i]), int(np.argmax(routes.column == column[i]))))
+    stays = row < routes.nodes
+    count = np.where(stays, 1, routes.count[np.maximum(group, 0)])
     entry = np.repeat(np.arange(vertex.size), count)
     nth = np.arange(entry.size) - np.repeat(np.cumsum(count) - count, count)
-    link = routes.links[routes.start[vertex[entry]] + routes.place[routes.first[group[entry]] + nth]]
-    share = (weight / count)[entry]
-    return np.bincount(link, share, routes.fabric.links), routes.fabric.target[link], entry, share
+    share, moves = (weight / count)[entry], ~stays[entry]
+    at = vertex[entry]
+    link = routes.links[routes.start[at[moves]] + routes.place[routes.first[group[entry[moves]]] + nth[moves]]]
+    at[moves] = routes.fabric.target[link]
+    load = np.bincount(link, share[moves], routes.fabric.links)
+    return np.asarray(load, float), at, entry, share
 
 
-def _held(routes: Routes, vertex: Ints) -> tuple[Places, Places]:
+def _held(routes: Routes, vertex: Whole) -> tuple[Places, Places]:
     """All links that vertices own: (which vertex, place in `routes.links`)."""
     count = routes.start[vertex + 1] - routes.start[vertex]
     held = np.repeat(np.arange(vertex.size), count)
     return held, np.arange(held.size) + np.repeat(routes.start[vertex] - (np.cumsum(count) - count), count)
 
 
-def _push(routes: Routes, vertex: Ints, sink: Places, weight: Floats, ends: _Ends) -> Floats:
+def _push(routes: Routes, vertex: Whole, sink: Whole, weight: Floats, ends: _Ends) -> Floats:
     """Loads (E,) of what stands at vertices that pass traffic on, from there to the hosts."""
     from scipy.sparse import csr_array
 
@@ -142,4 +150,4 @@ def _push(routes: Routes, vertex: Ints, sink: Places, weight: Floats, ends: _End
     owner[routes.table[some_row, some_column]] = routes.rows[some_row]
     spread = np.repeat(np.arange(by_group.size), routes.count)
     link = routes.links[routes.start[owner[spread]] + routes.place]
-    return load + np.bincount(link, by_group[spread], load.size)
+    return np.asarray(load + np.bincount(link, by_group[spread], load.size), float)
