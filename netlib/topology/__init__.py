@@ -16,11 +16,8 @@ named       DGX SuperPOD, HPN, Meta 24K, MegaScale, Slingshot, TPU v4 and their 
 routing     `routes`: all shortest paths as a switch holds them; `paths`: the way of every flow  (the core)
 hashing     the hash of a RoCEv2 five-tuple, queue pairs' source ports, a mixer of words
 policies    which shortest path: ecmp, flowlets, minimal, d_mod_k, adaptive
-spray       every packet its own way: exact loads
-ledger      `Ledger`: bytes on every link; all-to-all without holding its flows
 affinity    the PCIe tree of a node and its codes (PIX ... SYS, NV#)
 failures    what remains without some links, switches or a plane
-detours     valiant on a dragonfly, dimension_ordered on a torus, pxn onto the destination's rail
 spraying    every packet its own way: exact loads
 detours     one_global and valiant on a dragonfly, dimension_ordered on a torus, pxn onto the destination's rail
 ledgers     `Ledger`: bytes on every link; all-to-all without holding its flows
@@ -117,11 +114,6 @@ from netlib.topology.hops import (
     host_classes,
     passes,
 )
-from netlib.topology.ledger import (
-    Ledger,
-    all_to_all_ledger,
-    ledger,
-)
 from netlib.topology.ledgers import (
     Ledger,
     all_to_all_ledger,
@@ -175,10 +167,6 @@ from netlib.topology.routing import (
     Routes,
     paths,
     routes,
-)
-from netlib.topology.spray import (
-    spray,
-    spray_all_to_all,
 )
 from netlib.topology.spraying import (
     spray,
