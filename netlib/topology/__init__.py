@@ -24,6 +24,8 @@ detours     valiant on a dragonfly, dimension_ordered on a torus, pxn onto the d
 spraying    every packet its own way: exact loads
 detours     one_global and valiant on a dragonfly, dimension_ordered on a torus, pxn onto the destination's rail
 ledgers     `Ledger`: bytes on every link; all-to-all without holding its flows
+growth      what building, routing and sharing cost here, measured
+collisions  exact statistics of flows that choose links by hash
 """
 
 from netlib.topology.affinity import (
@@ -38,6 +40,12 @@ from netlib.topology.clos import (
     fat_tree,
     leaf_spine,
     smallest_clos,
+)
+from netlib.topology.collisions import (
+    ecmp_speed,
+    expected_max_load,
+    links_used,
+    max_load_distribution,
 )
 from netlib.topology.cuts import (
     Cut,
@@ -102,6 +110,10 @@ from netlib.topology.forms import (
     torus_diameter,
     torus_mean_hops,
     transceivers_per_host,
+)
+from netlib.topology.growth import (
+    Growth,
+    measured_growth,
 )
 from netlib.topology.hashing import (
     five_tuple_hash,
@@ -197,6 +209,7 @@ __all__ = [
     "Cut",
     "Distances",
     "Fabric",
+    "Growth",
     "Hop",
     "Ledger",
     "Published",
@@ -254,6 +267,7 @@ __all__ = [
     "max_min_rates",
     "mean_hops",
     "mean_switch_distance",
+    "measured_growth",
     "megascale",
     "meta_24k",
     "minimal",
