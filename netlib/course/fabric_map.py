@@ -44,12 +44,14 @@ def ledger_map(
     at: ArrayLike | None = None,
     boxes: Sequence[str] | None = None,
     fill: ArrayLike = 0.0,
+    both: bool = True,
     by: str = "port",
 ) -> LedgerMap:
     """The drawing of `load` (..., E) on `fabric`: a diagram, or a heat map where it is too large for one.
 
     Parallel cables are one link as wide as all of them, and show the fullest that still works. `hosts=False` leaves
     hosts and their links out. `at` (V, 2) and `boxes` (V names) replace layout and names; `fill` (..., V) fills boxes.
+    `both=False` draws one line for the two directions, with the fuller one's load.
     `by` sets the columns of the heat map: "port", or a label such as "rail".
 
     >>> from netlib.links import Link
@@ -65,7 +67,7 @@ def ledger_map(
         seen = fabric.tier > 0
     ends = np.stack([fabric.source, fabric.target], axis=1).astype(np.int64)
     keep = np.flatnonzero(seen[ends].all(axis=1))
-    bundle, first = _bundles(ends[keep], fabric.vertices)
+    bundle, first = _bundles(ends[keep] if both else np.sort(ends[keep], axis=1), fabric.vertices)
     if seen.sum() > BOXES or first.size > LINKS:
         return _heat_by_port(fabric, share) if by == "port" else _heat_by_label(fabric, share, by)
     number = np.cumsum(seen) - 1
@@ -80,7 +82,7 @@ def ledger_map(
         where[seen],
         number[ends[keep][first]],
         _fullest(share[..., keep], bundle, first.size),
-        np.bincount(bundle, fabric.capacity[keep], first.size),
+        np.bincount(bundle, fabric.capacity[keep] / (1 if both else 2), first.size),
         np.broadcast_to(fill, (*np.shape(fill)[:-1], fabric.vertices))[..., seen],
     )
     return LedgerMap((drawn,))

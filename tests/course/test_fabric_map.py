@@ -91,6 +91,15 @@ def test_parallel_cables_are_one_wide_link_that_shows_the_fullest_that_works():
     assert np.isnan(np.asarray(drawn.load)[links.index([3, 4])])
 
 
+def test_one_line_may_stand_for_both_directions():
+    fabric = leaf_spine(leaves=2, spines=1, below=1, cables=2)
+    load = np.where(fabric.source < fabric.target, 0.2, 0.7)
+    (drawn,) = ledger_map(fabric, load, both=False).elements
+    assert np.asarray(drawn.links).tolist() == [[0, 2], [1, 3], [2, 4], [3, 4]]
+    assert np.asarray(drawn.load).tolist() == [0.7] * 4
+    assert np.asarray(drawn.width).tolist() == [50e9, 50e9, 100e9, 100e9]
+
+
 def test_a_grid_of_states_keeps_its_axes():
     fabric = leaf_spine()
     load = np.linspace(0, 2, 6 * fabric.links).reshape(2, 3, fabric.links)
