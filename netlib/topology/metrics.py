@@ -95,30 +95,36 @@ def mean_hops(fabric: Fabric, include_self: bool = False) -> float:
         rows = np.arange(len(part))
         mine = size[first : first + len(part)]
         total += mine @ _whole(fabric, part) @ size - mine @ part[rows, first + rows]  # a host is no pair with itself
-    return _mean(total, of.size, include_self)
+    pairs = of.size * (of.size if include_self else of.size - 1)
+    return float(total / pairs) if pairs else 0.0
 
 
 def switch_diameter(fabric: Fabric) -> int:
     """Links between the two farthest switches that have hosts: 2 less than the diameter unless hosts forward.
+
+    Switches without a path between them, such as those of different planes, are no pair.
 
     >>> from netlib.links import Link
     >>> from netlib.topology.direct import dragonfly
     >>> switch_diameter(dragonfly(2, 4, 2, Link(0, 25e9)))
     3
     """
-    return max((int(_whole(fabric, part).max()) for _, part in _rows(fabric, _edge(fabric))), default=0)
+    return max((int(part.max()) for _, part in _rows(fabric, _edge(fabric))), default=0)
 
 
 def mean_switch_distance(fabric: Fabric) -> float:
-    """Mean links between two different switches that have hosts (in a torus, between chips).
+    """Mean links between two different switches that have hosts and a path (in a torus, between chips).
 
     >>> from netlib.links import Link
     >>> from netlib.topology.direct import dragonfly
     >>> round(mean_switch_distance(dragonfly(2, 4, 2, Link(0, 25e9))), 4)
     2.3429
     """
-    edge = _edge(fabric)
-    return _mean(sum(float(_whole(fabric, part).sum(dtype=float)) for _, part in _rows(fabric, edge)), edge.size)
+    total = pairs = 0
+    for _, part in _rows(fabric, _edge(fabric)):
+        total += int(part.sum(where=part > 0, dtype=np.int64))
+        pairs += int(np.count_nonzero(part > 0))
+    return total / pairs if pairs else 0.0
 
 
 def oversubscription(fabric: Fabric, tier: int = 1) -> float:
@@ -175,8 +181,3 @@ def _whole(fabric: Fabric, part: Hops) -> Hops:
             f"fabric {fabric.name!r} is in pieces: some hosts have no path; what_remains counts those that are joined"
         )
     return part
-
-
-def _mean(total: float, places: int, include_self: bool = False) -> float:
-    pairs = places * (places if include_self else places - 1)
-    return float(total / pairs) if pairs else 0.0

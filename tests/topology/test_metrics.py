@@ -104,6 +104,11 @@ def test_switches_of_direct_networks() -> None:
     assert nx.diameter(nx.Graph([(0, 1)])) == diameter(torus([2], LINK)) == 1
 
 
+def test_switches_of_different_planes_are_no_pair() -> None:
+    dual = leaf_and_spine(4, 2, 2, planes=2)
+    assert (diameter(dual), switch_diameter(dual), mean_switch_distance(dual)) == (4, 2, 2)
+
+
 def test_many_goals_are_searched_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     fabric = torus([5, 5], LINK)
     whole = (diameter(fabric), mean_hops(fabric), mean_switch_distance(fabric), distances(fabric).links.tolist())
