@@ -1,9 +1,9 @@
 """Fabrics, routes and rates against networkx, scipy, plain Python and SimGrid; and how time grows with hosts.
 
 All peers must give the same numbers, or this stops. Seconds are the processor's, on one core: what else the machine
-does is not counted. SimGrid's columns stay empty without it: Debian has it as
-`libsimgrid-dev` (3.32), and its program, simgrid_flows.cpp, is compiled here. `--growth` measures the seconds and the
-memory of each step at seven sizes and writes the table that the book draws.
+does is not counted. SimGrid's columns stay empty without it: Debian has it as `libsimgrid-dev` (3.32), and its program,
+simgrid_flows.cpp, is compiled here. `python -m benchmarks.topology --growth` measures seconds and memory of each step
+at seven sizes: the table that the book draws.
 """
 
 import argparse
@@ -21,12 +21,8 @@ from shutil import which
 
 import numpy as np
 
-HERE = Path(__file__).resolve().parent
-ROOT = HERE.parent
-sys.path.insert(0, str(ROOT))
-
-from netlib.links import Link  # noqa: E402
-from netlib.topology import (  # noqa: E402
+from netlib.links import Link
+from netlib.topology import (
     Fabric,
     all_to_all_ledger,
     completion_times,
@@ -38,8 +34,10 @@ from netlib.topology import (  # noqa: E402
     max_min_rates,
     routes,
 )
-from tests.topology.filling import filled, heaped  # noqa: E402
+from tests.topology.filling import filled, heaped
 
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parent
 LINK = Link(1e-6, 50e9)
 TABLE = ROOT / "netlib" / "topology" / "growth.csv"
 SIZES = (4, 8, 16, 24, 32, 48, 64)
@@ -105,8 +103,8 @@ def memory() -> float:
 
 def alone(what: str, k: int) -> dict[str, object]:
     """`steps` or `all_to_all` in a process of its own, whose memory is then its own too."""
-    words = [sys.executable, str(Path(__file__).resolve()), "--one", what, str(k)]
-    return json.loads(subprocess.run(words, check=True, capture_output=True, text=True).stdout)
+    words = [sys.executable, "-m", "benchmarks.topology", "--one", what, str(k)]
+    return json.loads(subprocess.run(words, check=True, capture_output=True, text=True, cwd=ROOT).stdout)
 
 
 def distance_rows(k: int = 16) -> list[dict[str, object]]:
@@ -142,7 +140,7 @@ def distance_rows(k: int = 16) -> list[dict[str, object]]:
 def rate_rows() -> list[dict[str, object]]:
     """Max-min rates of a permutation against plain Python: looking through all links, and with a heap."""
     found = []
-    for k, peer, filling in ((16, "Python, scan", filled), (16, "Python, heap", heaped), (32, "Python, heap", heaped)):
+    for k, peer, filling in ((16, "Python, scan", filled), (32, "Python, scan", filled), (32, "Python, heap", heaped)):
         fabric = fat_tree(k, LINK)
         paths = ecmp(routes(fabric), *permutation(fabric))
         ours, rates = timed(lambda paths=paths, fabric=fabric: max_min_rates(paths, fabric.capacity), 5)
@@ -215,7 +213,7 @@ def growth() -> None:
     lines = [
         "# Seconds and memory from nothing to max-min rates of a random permutation on a fat-tree of k-port switches.",
         f"# machine: {processor()}; Python {platform.python_version()}, numpy {np.__version__}",
-        f"# date: {datetime.now(UTC):%Y-%m-%d}; command: python benchmarks/topology.py --growth",
+        f"# date: {datetime.now(UTC):%Y-%m-%d}; command: python -m benchmarks.topology --growth",
         ",".join(("k", "hosts", "links", *STEPS, "gib")),
     ]
     for k in SIZES:

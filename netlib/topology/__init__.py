@@ -14,7 +14,6 @@ routing     `routes`: all shortest paths as a switch holds them; `paths`: the wa
 hashing     the hash of a RoCEv2 five-tuple, queue pairs' source ports, a mixer of words
 policies    which shortest path: ecmp, flowlets, minimal, d_mod_k, adaptive
 rates       max-min fair rates, completion times, the link that holds a flow
-ecmp        exact statistics of flows that choose links by hash
 sizing      `bill`: switches, cables, transceivers, watts and cost
 spraying    every packet its own way: exact loads
 detours     one_global and valiant on a dragonfly, dimension_ordered on a torus, pxn onto the destination's rail
@@ -22,6 +21,7 @@ ledgers     `Ledger`: bytes on every link; all-to-all without holding its flows
 hops        `distances_to`, `host_classes`: links between any two places
 growth      what building, routing and sharing cost here, measured
 affinity    the PCIe tree of a node and its codes (PIX ... SYS, NV#)
+collisions  exact statistics of flows that choose links by hash
 """
 
 from netlib.topology.affinity import (
@@ -36,6 +36,12 @@ from netlib.topology.clos import (
     fat_tree,
     leaf_spine,
     smallest_clos,
+)
+from netlib.topology.collisions import (
+    ecmp_speed,
+    expected_max_load,
+    links_used,
+    max_load_distribution,
 )
 from netlib.topology.cuts import (
     Cut,
@@ -60,12 +66,6 @@ from netlib.topology.domains import (
     nvl72,
     nvlink_domain,
     nvlink_node,
-)
-from netlib.topology.ecmp import (
-    ecmp_speed,
-    expected_max_load,
-    links_used,
-    max_load_distribution,
 )
 from netlib.topology.fabric import (
     KINDS,

@@ -1,6 +1,6 @@
 """Growth: what building, routing and sharing a fabric cost this package, measured once and kept.
 
-Time is not computed but measured, on the machine that the table names; `python benchmarks/topology.py --growth`
+Time is not computed but measured, on the machine that the table names; `python -m benchmarks.topology --growth`
 measures it anew. Read with the chapter "Scale-out", section "A network as data".
 """
 
@@ -35,7 +35,7 @@ class Growth:
     @property
     def total(self) -> Floats:
         """(S,) seconds of all steps."""
-        return np.sum(list(self.seconds.values()), axis=0)
+        return np.asarray(np.sum(list(self.seconds.values()), axis=0))
 
     def exponent(self, step: str) -> float:
         """Slope of log(seconds) over log(hosts) for a step from 1,024 hosts on: 1 is linear in hosts, 2 in pairs.
@@ -52,13 +52,13 @@ class Growth:
 def measured_growth(table: Path = TABLE) -> Growth:
     """The kept measurement.
 
-    >>> measured_growth().hosts[-1]
-    65536.0
+    >>> measured_growth().hosts[-3:].tolist()
+    [8192.0, 27648.0, 65536.0]
     """
     lines = table.read_text().splitlines()
     rows = list(csv.DictReader(line for line in lines if not line.startswith("#")))
     if not rows:
-        raise ValueError(f"table = {table.name} holds no sizes; run python benchmarks/topology.py --growth")
+        raise ValueError(f"table = {table.name} holds no sizes; run python -m benchmarks.topology --growth")
     columns = {name: np.array([float(row[name]) for row in rows]) for name in rows[0]}
     hosts, links, gib = (columns.pop(name) for name in ("hosts", "links", "gib"))
     columns.pop("k")

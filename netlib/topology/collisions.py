@@ -1,4 +1,4 @@
-"""ECMP as statistics: flows that choose a link by hash are balls thrown into bins.
+"""Collisions under ECMP as statistics: flows that choose a link by hash are balls thrown into bins.
 
 A hash gives each flow one of n equal uplinks, whatever the others do. Some links get several flows, some none, and a
 collective waits for the fullest link. All of it is exact: no simulation. Read with the chapter "Scale-out", section
