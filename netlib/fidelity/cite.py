@@ -6,7 +6,7 @@ from netlib.arguments import Floats
 from netlib.collectives import busbw_factor, time_at_busbw
 from netlib.fidelity.calibration import FITTED
 from netlib.fidelity.rows import published_rows
-from netlib.fidelity.score import Judged, about, judge
+from netlib.fidelity.score import Judged, about, judge, judged_rows
 from netlib.fidelity.setup import Setup, read_setup
 from netlib.links import Fit, fit_alpha_beta
 from netlib.units import parse
@@ -82,7 +82,7 @@ def hit_rows(what: str = "collectives") -> int:
 def _scored(what: str) -> list[Judged]:
     if what not in ("collectives", "fabrics"):
         raise ValueError(f"what = {what[:20]!r} is no part of the table; use collectives or fabrics")
-    return [row for row in judge(published_rows()) if row.ok is not None and about(row.group) == what]
+    return [row for row in judged_rows() if row.ok is not None and about(row.group) == what]
 
 
 def _row(id: str) -> dict[str, str]:

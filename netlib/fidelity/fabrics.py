@@ -85,7 +85,8 @@ def _torus(found: re.Match[str], text: str, ranks: int | None) -> Subject:
         chips *= side
     _limit(chips)
     wrap = "mesh" not in text.lower()
-    return Subject(f"torus {found[1]}", lambda: _built(torus, sides, wrap=wrap), _tpu(text), 1, "host" * wrap)
+    name = f"{'torus' if wrap else 'mesh'} {found[1]}"
+    return Subject(name, lambda: _built(torus, sides, wrap=wrap), _tpu(text), 1, "host" * wrap)
 
 
 def _clos(found: re.Match[str], text: str, ranks: int | None) -> Subject:

@@ -5,7 +5,7 @@ from collections import Counter
 from netlib.fidelity.calibration import FITTED, constants
 from netlib.fidelity.misses import EXPLAINED
 from netlib.fidelity.rows import published_rows
-from netlib.fidelity.score import Judged, about, judge, share, summary
+from netlib.fidelity.score import Judged, about, judged_rows, share, summary
 from netlib.units import show
 
 
@@ -21,7 +21,7 @@ def fabric_board() -> str:
 
 def _board(what: str) -> str:
     lines = ["| group | rows | hits | tolerance | median error | worst error |", "|---|--:|--:|--:|--:|--:|"]
-    for g in summary(judge(published_rows())):
+    for g in summary(judged_rows()):
         if about(g.group) == what:
             worst = f"{g.worst_error:+.0%} (`{g.worst}`)" if abs(g.worst_error) > 1e-9 else "none"
             tolerance = share(g.tolerance)
@@ -31,7 +31,7 @@ def _board(what: str) -> str:
 
 def misses() -> str:
     """Every miss, by cause."""
-    by_id = {row.id: row for row in judge(published_rows())}
+    by_id = {row.id: row for row in judged_rows()}
     parts = []
     for cause in EXPLAINED:
         lines = [f"**{cause.cause.capitalize()}.** {cause.reason}", "", *_table([by_id[id] for id in cause.rows])]
@@ -56,7 +56,7 @@ def constants_table() -> str:
 
 def unanswered() -> str:
     """Rows that no model of this edition answers, counted by reason."""
-    reasons = Counter(row.note for row in judge(published_rows()) if row.status == "not answerable")
+    reasons = Counter(row.note for row in judged_rows() if row.status == "not answerable")
     return "\n".join(f"* {n} row{'s' * (n > 1)}: {why}" for why, n in reasons.most_common())
 
 
@@ -79,7 +79,7 @@ def every_fabric() -> str:
 
 
 def _scored(what: str) -> list[Judged]:
-    return [row for row in judge(published_rows()) if row.ok is not None and about(row.group) == what]
+    return [row for row in judged_rows() if row.ok is not None and about(row.group) == what]
 
 
 def _root(seconds: float) -> str:

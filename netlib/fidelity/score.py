@@ -6,6 +6,7 @@ or `not answerable` (with the reason). Tolerances stand here per metric and regi
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from math import isfinite
 from statistics import median
 
@@ -14,7 +15,7 @@ from netlib.fidelity import models_topology as topology
 from netlib.fidelity.calibration import FITTED, constants
 from netlib.fidelity.models import predict
 from netlib.fidelity.prediction import Unanswerable
-from netlib.fidelity.rows import Row
+from netlib.fidelity.rows import Row, published_rows
 from netlib.fidelity.setup import read_setup
 from netlib.units import GiB, MiB, parse
 
@@ -65,6 +66,12 @@ class Judged:
 def judge(rows: Iterable[Row]) -> list[Judged]:
     """Every row with the model's value, computed from its set-up columns alone."""
     return [_judge(row) for row in rows]
+
+
+@cache
+def judged_rows() -> tuple[Judged, ...]:
+    """This project's own rows, judged once."""
+    return tuple(judge(published_rows()))
 
 
 def about(group: str) -> str:
