@@ -414,7 +414,7 @@
       return () => {
         links.forEach((line, e) => {
           const load = this.value(part.load, e);
-          const kind = !Number.isFinite(load) ? 'broken' : load > 1 + 1e-6 ? 'over' : String(2 + Math.min(5, Math.floor(Math.max(0, load) * 5.999)));
+          const kind = !Number.isFinite(load) ? 'broken' : load > 1 + 5e-4 /* packing rounds a full link */ ? 'over' : String(2 + Math.min(5, Math.floor(Math.max(0, load) * 5.999)));
           set(line, 'data-load', kind);
         });
         fills.forEach((fill, k) => {

@@ -14,7 +14,7 @@ NODES = {"H100 + 400G": node("dgx-h100"), "B200 + 400G": node("dgx-b200"), "B300
 FRONT = {"100G": bandwidth("ethernet-100"), "200G": bandwidth("ethernet-200"), "400G": bandwidth("ethernet-400")}
 GPUS = 8
 MANAGEMENT = bandwidth("ethernet-1") / GPUS  # one port of a node
-PLACES = ("scale-up", "scale-out", "front-end", "management")
+PLACES = ("scale up", "scale out", "front end", "management")
 SIZE = 140 * GB  # weights of a 70B model in BF16
 TOO_LONG = 60.0
 
@@ -31,7 +31,7 @@ TOO_LONG = 60.0
 def four_networks(
     kind: Annotated[Array, Knob(*NODES, label="node of eight")],
     front: Annotated[Array, Knob(*FRONT, default="400G", label="front-end port of a node")],
-    through: Annotated[Array, Knob(*PLACES, default="front-end", label="weights come through")],
+    through: Annotated[Array, Knob(*PLACES, default="front end", label="weights come through")],
 ) -> Figure:
     """Rates per GPU and their ratios."""
     rates = [
@@ -44,19 +44,15 @@ def four_networks(
     time = [SIZE / GPUS / rate for rate in rates]
     place = pick(through, {name: k for k, name in enumerate(PLACES)}).astype(int)
     chosen = np.choose(place, time)
-    gap = np.full_like(chosen, np.nan)
-    inks = ("nvlink", "nic", "useful", "bound")
-
-    def bars(values: list[Array], suffix: str) -> tuple[Bars, ...]:
-        rows = [np.concatenate([v if j == k else gap for j in range(4)], axis=-1) for k, v in enumerate(values)]
-        made = zip(PLACES, rows, inks, strict=True)
-        return tuple(Bars(name + suffix, row, ink, stacked=name != PLACES[0]) for name, row, ink in made)
-
     return Figure(
         x=Axis("network", categories=PLACES),
         y=Axis("a GPU's share, one way", "B/s", "log", limits=(1e6, 3e12)),
-        elements=bars(rates, ""),
-        below=Panel(Axis("140 GB into a node", "s", "log", limits=(1e-3, 1e4)), bars(time, ", time"), height=0.7),
+        elements=(Bars("share", np.concatenate(rates, axis=-1), "nic"),),
+        below=Panel(
+            Axis("140 GB into a node", "s", "log", limits=(1e-3, 1e4)),
+            (Bars("time", np.concatenate(time, axis=-1), "latency"),),
+            height=0.7,
+        ),
         numbers={
             "up": Number(rates[0], "B/s", "scale-up, per GPU"),
             "out": Number(rates[1], "B/s", "scale-out, per GPU"),
@@ -67,8 +63,8 @@ def four_networks(
             "third": Number(rates[2] / rates[3], "times", "front-end over management"),
             "time": Number(chosen, "s", "140 GB into a node this way"),
         },
-        reading="From {up} per GPU each step down divides by {first}, {second} and {third}; 140 GB into a node take "
-        "{time} over the network {through}.",
+        reading="From {up} per GPU the steps down are {first}, {second} and {third}; 140 GB into a node take "
+        "{time} over the {through} network.",
         failure=_failure,
     )
 
@@ -77,6 +73,6 @@ def _failure(s: Mapping[str, Any]) -> str:
     if s["time"] <= TOO_LONG:
         return ""
     return (
-        f"{s['time'] / 60:,.0f} minutes for the weights of one model: {s['through']} carries consoles and firmware, "
-        "and must stay free of data so that a broken network can be repaired over it."
+        f"{s['time'] / 60:,.0f} minutes for the weights of one model: the {s['through']} network carries consoles and "
+        "firmware, and must stay free of data so that a broken network can be repaired over it."
     )

@@ -31,7 +31,8 @@ def _time(tokens: Array, ep: Array, g: Array | int) -> Array:
     "uniformly; a NIC of 400 Gb/s and NVLink 5 per GPU, bytes alone. What leaves the domain waits for the NIC. The "
     "points are DeepEP's low-latency dispatch of 128 tokens on nodes of eight H800, start-up included.",
     alt="Over 8 to 512 ranks on log axes the time in the chosen domain leaves a low curve as soon as the group "
-    "outgrows the domain and climbs to a plateau more than ten times higher; the curve of a domain of 72 leaves only beyond 72.",
+    "outgrows the domain and climbs to a plateau more than ten times higher; that of a domain of 72 leaves only "
+    "beyond 72.",
 )
 def moe_domain(
     domain: Annotated[Array, Knob(4, 8, 16, 32, 64, 72, 144, default=8, unit="GPUs", label="NVLink domain")],

@@ -1,6 +1,7 @@
 """The node from inside: a tree of PCIe, and which card a GPU should use."""
 
 from collections.abc import Mapping
+from itertools import pairwise
 from typing import Annotated, Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from netlib.course.figure import Array, Figure, Number
 from netlib.hardware import bandwidth, fact
 from netlib.links import Link
 from netlib.topology import Fabric, affinity, node_tree
+from netlib.topology.affinity import PARTS
 from netlib.units import GB
 
 GPUS = 8
@@ -25,7 +27,7 @@ PORTS = {"400G": bandwidth("ndr-400"), "800G": bandwidth("xdr-800")}
 
 def _parents() -> dict[str, str]:
     """Two GPUs and two cards under each PCIe switch, two switches under each CPU, each on a root of its own."""
-    found = {}
+    found: dict[str, str] = {}
     for k in range(4):
         found |= {f"HB{k}": f"CPU{k // 2}", f"PCI{k}": f"HB{k}"}
         found |= {f"{part}{i}": f"PCI{k}" for part in ("GPU", "NIC") for i in (2 * k, 2 * k + 1)}
@@ -43,24 +45,19 @@ def _node() -> Fabric:
 
 
 FABRIC = _node()
-WORDS = {"GPU": "GPU", "NIC": "card", "PCI": "PCIe switch", "HB": "root", "CPU": "CPU", "NVS": "NVSwitch"}
 PART, NUMBER = FABRIC.label("part"), FABRIC.label("number")
-NAMES = [f"{[*WORDS][p]}{i}" for p, i in zip(PART, NUMBER, strict=True)]
+NAMES = [f"{PARTS[p]}{i}" for p, i in zip(PART, NUMBER, strict=True)]
 AT = {name: v for v, name in enumerate(NAMES)}
 SEEN = affinity(FABRIC)
 
 
 def _places() -> Array:
-    """GPUs and cards in the order of their switches, the tree above them, NVSwitch below."""
-    high = {"NVS": 0.0, "GPU": 0.3, "NIC": 0.3, "PCI": 0.56, "HB": 0.78, "CPU": 1.0}
-    found = np.zeros((FABRIC.vertices, 2))
-    for v, name in enumerate(NAMES):
-        part, i = [*WORDS][PART[v]], NUMBER[v]
-        slot = {"GPU": i // 2 * 4 + i % 2, "NIC": i // 2 * 4 + 2 + i % 2}.get(part, 0)
-        wide = {"PCI": (i + 0.5) / 4, "HB": (i + 0.5) / 4, "CPU": (i + 0.5) / 2, "NVS": 0.5}
-        found[v] = wide.get(part, (slot + 0.5) / 16), high[part]
-        assert name in AT
-    return found
+    """The tree upward; GPUs and cards in two rows, in the order of their switches; NVSwitch at the bottom."""
+    high = {"NVS": 0.0, "GPU": 0.24, "NIC": 0.42, "PCI": 0.62, "HB": 0.81, "CPU": 1.0}
+    wide = {"NVS": 1, "GPU": 8, "NIC": 8, "PCI": 4, "HB": 4, "CPU": 2}
+    aside = {"GPU": -1 / 32, "NIC": 1 / 32}
+    parts = [PARTS[p] for p in PART]
+    return np.array([((i + 0.5) / wide[p] + aside.get(p, 0.0), high[p]) for p, i in zip(parts, NUMBER, strict=True)])
 
 
 def _way(start: str, goal: str) -> list[str]:
@@ -77,11 +74,11 @@ def _way(start: str, goal: str) -> list[str]:
 
 
 def _bytes(cards: str, rate: float, busy: int) -> Array:
-    """Bytes/s that GPU 0 ... busy-1 ask for on each link, if each wants `rate` through its card; then the codes."""
+    """Bytes/s that GPU 0 ... busy-1 ask for on each link, if each wants `rate` through its card."""
     found = np.zeros(FABRIC.links)
     for gpu in range(int(busy)):
         way = _way(f"GPU{gpu}", f"NIC{CARDS[cards][gpu]}")
-        for a, b in zip(way, way[1:], strict=False):
+        for a, b in pairwise(way):
             found[np.flatnonzero((FABRIC.source == AT[a]) & (FABRIC.target == AT[b]))] += rate
     return found
 
@@ -98,9 +95,9 @@ CODES = {cards: _code(cards) for cards in CARDS}
     title="Which card is yours?",
     caption="A node of eight H100, two GPUs and two cards under each PCIe switch, every plug PCIe 5 x16, the link "
     "between the sockets taken as one more; the four NVSwitch chips are drawn as one. Each GPU sends at the rate of "
-    "its card's port. Beside its own switch a transfer never meets the CPU; elsewhere it shares roots and the socket link.",
-    alt="A tree: two CPUs on top, four roots, four PCIe switches, then eight GPUs and eight cards side by side, and "
-    "the NVSwitch below the GPUs. Links that carry transfers are dark, overloaded ones dashed, the rest pale.",
+    "its card's port. Beside its own switch a transfer never meets the CPU; elsewhere it shares roots and sockets.",
+    alt="A tree: two CPUs on top, four roots, four PCIe switches, then a row of eight cards, one of eight GPUs, "
+    "and the NVSwitch below them. Links that carry transfers are dark, overloaded ones dashed, the rest pale.",
 )
 def node_map(
     cards: Annotated[Array, Knob(*CARDS, label="each GPU uses")],
@@ -139,9 +136,8 @@ def _reading(s: Mapping[str, Any]) -> str:
 def _failure(s: Mapping[str, Any]) -> str:
     if s["worst"] <= 1 and s["users"] <= 1:
         return ""
-    where = (
-        "the link between the sockets" if s["socket"] / bandwidth("pcie5-x16") >= s["worst"] - 1e-9 else "a PCIe link"
-    )
+    socket = s["socket"] / bandwidth("pcie5-x16") >= s["worst"] - 1e-9
+    where = "the link between the sockets" if socket else "a PCIe link"
     if s["worst"] <= 1:
         return f"{s['users']:.0f} GPUs share one card's port, and seven other cards are idle."
     return f"Asked for {s['worst']:.0%} of what it has: {where} is the limit, not the network."

@@ -32,14 +32,14 @@ def _busbw(n: Array, link: Link, switch: bool) -> Array:
 
 
 def _points(rows: dict[str, dict[int, str]], kind: Array) -> tuple[Array, Array]:
-    """Ranks and busbw of the published rows of the hardware chosen, padded with gaps."""
+    """Ranks and busbw (over the link's rate) of the published rows of the hardware chosen, padded with gaps."""
     most = max(map(len, rows.values()))
 
     def padded(values: list[float]) -> Array:
         return np.array(values + [np.nan] * (most - len(values)))
 
     x = pick(kind, {name: padded([float(n) for n in own]) for name, own in rows.items()})
-    y = pick(kind, {name: padded([published(id) for id in own.values()]) for name, own in rows.items()})
+    y = pick(kind, {m: padded([published(id) / LINKS[m] for id in own.values()]) for m, own in rows.items()})
     return x, y
 
 
@@ -75,10 +75,10 @@ def nvls_bound(
     }
     return Figure(
         x=Axis("ranks", "", "log"),
-        y=Axis("busbw", "B/s", limits=(0.0, 2.0e12)),
+        y=Axis("busbw / rate of the link", "", limits=(0.0, 2.0)),
         elements=(
-            Line("switch adds", n, switch, "in-network"),
-            Line("ring", n, ring, "ring"),
+            Line("switch adds", n, switch / whole, "in-network"),
+            Line("ring", n, ring / whole, "ring"),
             Points("switch measured", *_points(SWITCH, kind), ink="in-network"),
             Points("ring measured", *_points(RING, kind), ink="ring"),
             Rule(ranks, "{at} ranks", ink="measured"),

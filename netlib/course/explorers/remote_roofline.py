@@ -64,6 +64,6 @@ def _failure(s: Mapping[str, Any]) -> str:
     if s["busy"] > 0.999:
         return ""
     return (
-        f"The chip waits {1 - s['busy']:.1%} of the time: each byte would have to be used {s['corner'] / s['work']:.3g} "
-        "times as often."
+        f"The chip waits {1 - s['busy']:.1%} of the time: each byte would have to be used "
+        f"{s['corner'] / s['work']:.3g} times as often."
     )

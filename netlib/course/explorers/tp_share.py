@@ -45,7 +45,7 @@ def tp_share(
         y=Axis("all-reduces' share of the step", "%", limits=(0.0, 1.0)),
         elements=(
             Line("nothing overlaps", rate, 1 / (1 + compute * rate / sent), "nvlink"),
-            Line("half overlaps", rate, 1 / (1 + 2 * compute * rate / sent), "useful"),
+            Line("half overlaps", rate, 1 / (1 + 2 * compute * rate / sent), "compute"),
             Rule(0.25, "a quarter", along="y"),
             Rule(here + 0 * sent, "{at}", ink="measured"),
         ),
@@ -56,11 +56,11 @@ def tp_share(
             "share": Number(share, "%", "all-reduces' share, nothing overlaps"),
             "quarter": Number(3 * sent / compute + 0 * here, "B/s", "rate for a quarter"),
         },
-        reading="Over {link} {tp} spend {share} of the step on all-reduces ({exposed} beside {compute} of computing); "
+        reading="Over {link}, {tp} spend {share} of the step on all-reduces ({exposed} beside {compute} of computing); "
         "a quarter takes {quarter}.",
         failure=lambda s: (
-            f"{s['share']:.0%} of the step is waiting: this link would have to be "
-            f"{s['quarter'] * s['exposed'] / s['sent']:.2g} times as fast ({s['quarter'] / GB:,.0f} GB/s) for a quarter."
+            f"{s['share']:.0%} of the step is waiting: for a quarter this link would have to be "
+            f"{s['quarter'] * s['exposed'] / s['sent']:.2g} times as fast, {s['quarter'] / GB:,.0f} GB/s."
             if s["share"] > 0.25
             else ""
         ),
