@@ -24,60 +24,15 @@ affinity    the PCIe tree of a node and its codes (PIX ... SYS, NV#)
 collisions  exact statistics of flows that choose links by hash
 """
 
-from netlib.topology.affinity import (
-    Affinity,
-    affinity,
-    dgx_h100_tree,
-    node_tree,
-    pcie_tree,
-)
-from netlib.topology.clos import (
-    clos3,
-    fat_tree,
-    leaf_spine,
-    smallest_clos,
-)
-from netlib.topology.collisions import (
-    ecmp_speed,
-    expected_max_load,
-    links_used,
-    max_load_distribution,
-)
-from netlib.topology.cuts import (
-    Cut,
-    bisection,
-    disjoint_paths,
-    path_count,
-    worst_half,
-)
-from netlib.topology.detours import (
-    dimension_ordered,
-    one_global,
-    pxn,
-    valiant,
-)
-from netlib.topology.direct import (
-    dragonfly,
-    dragonfly_plus,
-    torus,
-)
-from netlib.topology.domains import (
-    hgx_h100,
-    nvl72,
-    nvlink_domain,
-    nvlink_node,
-)
-from netlib.topology.fabric import (
-    KINDS,
-    Cables,
-    Fabric,
-    build,
-)
-from netlib.topology.failures import (
-    Remains,
-    labelled,
-    what_remains,
-)
+from netlib.topology.affinity import Affinity, affinity, dgx_h100_tree, node_tree, pcie_tree
+from netlib.topology.clos import clos3, fat_tree, leaf_spine, smallest_clos
+from netlib.topology.collisions import ecmp_speed, expected_max_load, links_used, max_load_distribution
+from netlib.topology.cuts import Cut, bisection, disjoint_paths, path_count, worst_half
+from netlib.topology.detours import dimension_ordered, one_global, pxn, valiant
+from netlib.topology.direct import dragonfly, dragonfly_plus, torus
+from netlib.topology.domains import hgx_h100, nvl72, nvlink_domain, nvlink_node
+from netlib.topology.fabric import KINDS, Cables, Fabric, build
+from netlib.topology.failures import Remains, labelled, what_remains
 from netlib.topology.forms import (
     alltoall_bisection_bytes,
     clos_bisection_links,
@@ -101,25 +56,10 @@ from netlib.topology.forms import (
     torus_mean_hops,
     transceivers_per_host,
 )
-from netlib.topology.growth import (
-    Growth,
-    measured_growth,
-)
-from netlib.topology.hashing import (
-    five_tuple_hash,
-    mix,
-    source_port,
-)
-from netlib.topology.hops import (
-    distances_to,
-    host_classes,
-    passes,
-)
-from netlib.topology.ledgers import (
-    Ledger,
-    all_to_all_ledger,
-    ledger,
-)
+from netlib.topology.growth import Growth, measured_growth
+from netlib.topology.hashing import five_tuple_hash, mix, source_port
+from netlib.topology.hops import distances_to, host_classes, passes
+from netlib.topology.ledgers import Ledger, all_to_all_ledger, ledger
 from netlib.topology.metrics import (
     Distances,
     connected,
@@ -141,44 +81,12 @@ from netlib.topology.named import (
     superpod,
     tpu_v4_pod,
 )
-from netlib.topology.policies import (
-    adaptive,
-    at_random,
-    d_mod_k,
-    ecmp,
-    flowlets,
-    minimal,
-)
-from netlib.topology.rails import (
-    multi_plane,
-    rail_only,
-    rail_optimised,
-    with_nvswitch,
-)
-from netlib.topology.rates import (
-    Subflows,
-    bottleneck,
-    completion_times,
-    is_max_min,
-    max_min_rates,
-    subflows,
-)
-from netlib.topology.routing import (
-    Hop,
-    Routes,
-    paths,
-    routes,
-)
-from netlib.topology.sizing import (
-    OPTICAL,
-    Bill,
-    bill,
-    clos_bill,
-)
-from netlib.topology.spraying import (
-    spray,
-    spray_all_to_all,
-)
+from netlib.topology.policies import adaptive, at_random, d_mod_k, ecmp, flowlets, minimal
+from netlib.topology.rails import multi_plane, rail_only, rail_optimised, with_nvswitch
+from netlib.topology.rates import Subflows, bottleneck, completion_times, is_max_min, max_min_rates, subflows
+from netlib.topology.routing import Hop, Routes, paths, routes
+from netlib.topology.sizing import OPTICAL, Bill, bill, clos_bill
+from netlib.topology.spraying import spray, spray_all_to_all
 
 __all__ = [
     "KINDS",

@@ -51,7 +51,10 @@ def test_a_torus_is_cut_across_its_longest_side(sides: list[int]) -> None:
     """2 (product of sides) / (longest side) links; half of that where the longest is 2."""
     longest = max(sides)
     assume(longest > 1)
-    cut = bisection(torus(sides, LINK))
+    fabric = torus(sides, LINK)
+    cut = bisection(fabric)
+    assert cut.side[fabric.source[cut.links]].all()  # links lead from the first half to the second
+    assert not cut.side[fabric.target[cut.links]].any()
     assert cut.links.size == np.prod(sides) // longest * (2 if longest > 2 else 1)
     assert cut.bandwidth == cut.links.size * 50e9
     assert cut.side.sum() * longest == np.prod(sides) * (longest // 2)
