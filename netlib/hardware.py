@@ -6,13 +6,13 @@ one way, so that no ratio in the book mixes the two. Read with "How to read this
 """
 
 import datetime
-import difflib
 import tomllib
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
 
+from netlib.names import nearest
 from netlib.units import Quantity, parse
 
 Item = TypeVar("Item")
@@ -196,8 +196,7 @@ def ratio(pair: str, as_printed: bool = False) -> float:
 def _pick(table: dict[str, Item], id: str, what: str) -> Item:
     if isinstance(id, str) and id in table:
         return table[id]
-    close = difflib.get_close_matches(str(id)[:40].strip().lower(), table, n=3, cutoff=0.5)
-    hint = f"did you mean {', '.join(close)}?" if close else f"see netlib.hardware.{what}s()"
+    hint = nearest(id, table, f"see netlib.hardware.{what}s()")
     raise ValueError(f"{what} {str(id)[:40]!r} is not in the registry; {hint}")
 
 

@@ -66,6 +66,7 @@ def canonical(book: Any) -> str:
             continue
         count += bool(cell.source.strip())
         cell.execution_count = count
+        cell.outputs = joined(cell.outputs)
         for output in cell.outputs:
             if "execution_count" in output:
                 output["execution_count"] = count
@@ -73,6 +74,18 @@ def canonical(book: Any) -> str:
                 output.get("data", {}).pop(kind, None)
     text: str = nbformat.writes(book, version=4)  # type: ignore[no-untyped-call]
     return text.rstrip("\n") + "\n"
+
+
+def joined(outputs: list[Any]) -> list[Any]:
+    """Pieces of one stream made one: a busy kernel sends what is printed in as many pieces as it likes."""
+    found: list[Any] = []
+    for output in outputs:
+        before = found[-1] if found else {}
+        if output["output_type"] == before.get("output_type") == "stream" and output["name"] == before["name"]:
+            before["text"] += output["text"]
+        else:
+            found.append(output)
+    return found
 
 
 def run(asked: argparse.Namespace) -> int:

@@ -10,8 +10,10 @@ from netlib.links import Link
 from netlib.units import parse
 
 PAGES = (
+    "book/01_scale_up.html",
     "book/02_scale_out.html",
     "book/03_collectives.html",
+    "notebooks/01_scale_up.html",
     "notebooks/02_scale_out.html",
     "notebooks/03_collectives.html",
 )

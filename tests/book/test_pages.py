@@ -23,9 +23,11 @@ def test_the_book_has_its_pages(book):
     """A test over pages proves nothing when there are none."""
     wanted = {
         "book/index.html",
+        "book/01_scale_up.html",
         "book/02_scale_out.html",
         "book/03_collectives.html",
         "book/hardware.html",
+        "notebooks/01_scale_up.html",
         "notebooks/02_scale_out.html",
         "notebooks/03_collectives.html",
         "search.html",

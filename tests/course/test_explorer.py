@@ -47,7 +47,7 @@ def one_knob(n: Annotated[Array, Knob(1, 2, 3, default=2, unit="nodes")]) -> Fig
         (lambda: make(one_knob, alt=""), "needs a title, a caption and an alt text"),
         (lambda: make(one_knob, alt="same", caption="same"), "needs a title, a caption and an alt text"),
         (lambda: make(lambda n: None), "must be annotated Annotated"),
-        (lambda: engine.find("no-such"), "explorer 'no-such' does not exist; choose one of"),
+        (lambda: engine.find("no-such"), "explorer 'no-such' does not exist; "),
         (lambda: ink("mauve"), "ink = 'mauve' is not a concept"),
         (lambda: pick(np.array(["a", "z"]), {"a": 1}), "knob value 'z' has no choice"),
     ],

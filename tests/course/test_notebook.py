@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from netlib.__main__ import main
+from netlib.course import notebook
 
 
 def cells(*sources: str) -> str:
@@ -55,3 +56,14 @@ def test_outputs_are_stored_in_one_step(tmp_path: Path, capsys: pytest.CaptureFi
     assert main(["notebooks", str(path)]) == 0
     assert json.loads(path.read_text())["cells"][0]["outputs"][0]["text"] == ["42\n"]
     assert [file.name for file in tmp_path.iterdir()] == ["a.ipynb"]
+
+
+def test_pieces_of_a_stream_are_one():
+    def piece(name, text):
+        return {"output_type": "stream", "name": name, "text": text}
+
+    value = {"output_type": "execute_result", "data": {}}
+    pieces = [piece("stdout", "a"), piece("stdout", "b"), value, piece("stdout", "c"), piece("stderr", "d")]
+    assert notebook.joined(pieces) == [
+        piece("stdout", "ab"), value, piece("stdout", "c"), piece("stderr", "d")
+    ]  # fmt: skip

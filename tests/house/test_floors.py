@@ -13,7 +13,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 # The floors, lowest first; on one floor stands what belongs together. The order is that of the chapters.
 FLOORS = (
-    ("units", "arguments", "hardware", "links"),
+    ("units", "names", "arguments", "hardware", "links"),
     ("topology",),
     ("collectives",),
     ("congestion",),

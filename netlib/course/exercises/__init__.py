@@ -7,12 +7,12 @@ with their message and the other right answers that must pass; the tests run the
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from importlib import import_module
 from pkgutil import iter_modules
 from typing import Any
 
 from netlib.course.exercises import _page
+from netlib.names import nearest
 
 COMPARISONS = ("relative", "exact", "excess", "complement", "choice")
 
@@ -124,9 +124,8 @@ def load(id: str) -> Exercise:
     """
     known = ids()
     if not isinstance(id, str) or id not in known:
-        near = get_close_matches(str(id)[:40] if isinstance(id, str) else "", known, n=3, cutoff=0.5)
-        advice = f"did you mean {' or '.join(near)}?" if near else f"the first is {known[0]}."
-        raise ValueError(f"no exercise is called {id[:40] if isinstance(id, str) else type(id).__name__!r}; {advice}")
+        asked = id[:40] if isinstance(id, str) else type(id).__name__
+        raise ValueError(f"no exercise is called {asked!r}; {nearest(asked, known)}")
     found: Exercise = import_module(f"{__name__}.{id.replace('-', '_')}").EXERCISE
     return found
 

@@ -4,6 +4,7 @@ import importlib
 from pathlib import Path
 
 from netlib.course.explorer import Explorer
+from netlib.names import nearest
 
 
 def ids() -> list[str]:
@@ -22,7 +23,7 @@ def load(id: str) -> Explorer:
     'Ring or tree?'
     """
     if not isinstance(id, str) or id not in ids():
-        raise ValueError(f"explorer {str(id)[:40]!r} does not exist; choose one of {', '.join(ids())}")
+        raise ValueError(f"explorer {str(id)[:40]!r} does not exist; {nearest(id, ids())}")
     name = id.replace("-", "_")
     found = getattr(importlib.import_module(f"{__name__}.{name}"), name, None)
     if not isinstance(found, Explorer) or found.id != id:

@@ -5,6 +5,7 @@ from functools import cache
 from pathlib import Path
 
 from netlib.fidelity.agreement import Agreement
+from netlib.names import nearest
 
 
 def chapters() -> list[str]:
@@ -35,5 +36,5 @@ def find(id: str) -> Agreement:
     'the share of an all-to-all that leaves its domain'
     """
     if id not in agreements():
-        raise ValueError(f"agreement {id[:40]!r} does not exist; choose one of {', '.join(agreements())}")
+        raise ValueError(f"agreement {id[:40]!r} does not exist; {nearest(id, agreements())}")
     return agreements()[id]
