@@ -1,3 +1,5 @@
+from functools import cache
+
 from netlib.course.exercises import exercise
 from netlib.topology import clos_hosts, transceivers_per_host
 from netlib.units import show
@@ -9,6 +11,7 @@ def modules(tiers: int) -> float:
     return HOSTS * float(transceivers_per_host(tiers))
 
 
+@cache
 def radix() -> float:
     return float(next(k for k in range(2, 4096, 2) if clos_hosts(k, 2) >= HOSTS))
 
