@@ -108,9 +108,7 @@ def test_a_ring_over_two_sites_waits_in_each_step_only_if_its_ranks_keep_step(ah
     flight[[511, 1023]] = one_way
     starts = [np.zeros(1024)]
     for step in range(1, 2 * 1023 + 1):
-        start = np.maximum(
-            np.roll(starts[-1] + flight, 1), starts[-1]
-        )  # what arrives, its own last step
+        start = np.maximum(np.roll(starts[-1] + flight, 1), starts[-1])  # what arrives, its own last step
         if step >= ahead:  # a slot is free when the next rank has come to the step that last used it
             start = np.maximum(start, np.roll(starts[step - ahead], -1) + flight)
         starts.append(start)
