@@ -65,6 +65,6 @@ EXERCISE = exercise(
         f"{show(modules(3) * WATTS, 'MW')}: "
         f"{modules(3) * WATTS / HOSTS:.0f} W for each GPU. Two tiers would need {radix():.0f} ports (k^2/2 >= "
         "100,000), "
-        "more than one chip offers, unless the network is split into planes."
+        "more than a chip offers at 400 Gb/s a port, unless the network is split into planes."
     ),
 )
