@@ -13,6 +13,8 @@ from netlib.topology.fabric import Fabric, Ints, Mask, _indices
 
 Hops = NDArray[np.int16]
 
+FARTHEST = 31_000
+"""Links of the longest path that is measured: distances are held in 16 bits."""
 _CELLS = 2**25  # distances worked on at once: keeps what is held in between below 300 MB
 
 
@@ -124,6 +126,8 @@ class _Search:
             if not fresh.any():
                 break
             level += 1
+            if level > FARTHEST:
+                raise ValueError(f"fabric holds paths of more than {FARTHEST:,} links; give shorter sides")
             reached |= fresh
             for b in range(level.bit_length()):
                 if b == len(digits):

@@ -201,3 +201,10 @@ def test_the_arrays_of_a_fabric_are_frozen_too() -> None:
     assert isinstance(fabric, Fabric)
     with pytest.raises(ValueError, match="read-only"):
         fabric.capacity[0] = 0
+
+
+def test_a_path_that_16_bits_do_not_hold_is_no_wrong_number(monkeypatch) -> None:
+    monkeypatch.setattr("netlib.topology.hops.FARTHEST", 9)
+    assert topology.diameter(torus([10], LINK, wrap=False)) == 9
+    with pytest.raises(ValueError, match="paths of more than 9 links"):
+        topology.diameter(torus([11], LINK, wrap=False))
