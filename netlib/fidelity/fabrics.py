@@ -15,6 +15,8 @@ from netlib.topology.named import hpn_pod, megascale, meta_24k, superpod
 
 UNIT = Link(0.0, 1.0)  # capacities of 1, so that bytes/s count links
 MOST_HOSTS = 70_000
+MOST_PORTS = 2_000_000  # between the switches of a dragonfly
+MOST_SIDE = 1_000  # a walk round a longer ring takes minutes
 TPU_PODS = {"v4": (16, 16, 16), "v5p": (16, 20, 28), "v5e": (16, 16), "v6e": (16, 16)}
 
 
@@ -60,10 +62,11 @@ def _fat_tree(found: re.Match[str], text: str, ranks: int | None) -> Subject:
 def _dragonfly(found: re.Match[str], text: str, ranks: int | None) -> Subject:
     a, p, h = (int(_parameter(text, name)) for name in "aph")
     name, groups = f"dragonfly p={p} a={a} h={h}", a * h + 1
-    if a * p * groups <= MOST_HOSTS:
+    few = a * groups * (a + h) < MOST_PORTS
+    if few and a * p * groups <= MOST_HOSTS:
         return Subject(name, lambda: _built(dragonfly, p, a, h), alike="group")
     known = {"hosts": float(t.dragonfly_hosts(p, a, h)), "groups": float(groups), "switches": float(a * groups)}
-    core = (lambda: _built(dragonfly, 1, a, h)) if a * groups * (a + h) < 2e6 else None
+    core = (lambda: _built(dragonfly, 1, a, h)) if few else None
     return Subject(
         name, lambda: _refuse(f"{a * p * groups:,} hosts are not built in a report"), known, 1, "group", core
     )
@@ -84,6 +87,8 @@ def _torus(found: re.Match[str], text: str, ranks: int | None) -> Subject:
     for side in sides:
         chips *= side
     _limit(chips)
+    if max(sides) > MOST_SIDE:
+        _refuse(f"a side of {max(sides):,} is not walked in a report; up to {MOST_SIDE:,} is")
     wrap = "mesh" not in text.lower()
     name = f"{'torus' if wrap else 'mesh'} {found[1]}"
     return Subject(name, lambda: _built(torus, sides, wrap=wrap), _tpu(text), 1, "host" * wrap)

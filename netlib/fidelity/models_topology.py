@@ -27,6 +27,9 @@ EXTREME = ("ECMP", "worst flow and hottest link")
 BINS = ("ECMP", "balls in bins, exact")
 WATTS = ("optics", "watts of transceivers")
 
+MOST_TEXT = 1000  # the patterns below look again from every word: a cell of a megabyte would take hours
+MOST_PAIRS = 10**8
+
 _REASONS = (
     (r"\b(?:cost|price)", "it needs prices that the source does not print"),
     (r"power reduction", "it needs the powers that its authors assumed"),
@@ -46,6 +49,8 @@ def predict_topology(row: Mapping[str, str]) -> Prediction:
     text = f"{row.get('topology') or ''} {row.get('system') or ''}"
     if not metric:
         raise Unanswerable("no metric is named")
+    if len(text) + len(metric) > MOST_TEXT:
+        raise Unanswerable(f"topology and metric take more than {MOST_TEXT} characters; name one fabric and one number")
     if re.search(r"\bECMP\b|hash", text, re.IGNORECASE) and not re.search(r"gain", metric):
         return _hashed(text, metric)
     if re.search(r"transceiver|module|optic", f"{text} {metric}", re.IGNORECASE) and (made := _optics(text, metric)):
@@ -53,10 +58,13 @@ def predict_topology(row: Mapping[str, str]) -> Prediction:
     for pattern, reason in _REASONS:
         if re.search(pattern, metric, re.IGNORECASE):
             raise Unanswerable(reason)
-    about = subject(row)
-    for pattern, answer in _METRICS:
-        if found := re.search(pattern, metric, re.IGNORECASE):
-            return answer(about, found)
+    try:
+        about = subject(row)
+        for pattern, answer in _METRICS:
+            if found := re.search(pattern, metric, re.IGNORECASE):
+                return answer(about, found)
+    except ValueError as error:  # the fabric has no such number: one host has no halves, a torus no leaves
+        raise Unanswerable(str(error)) from None
     raise Unanswerable(f"no model answers {metric[:40]!r} of a fabric")
 
 
@@ -123,7 +131,7 @@ def _optics(text: str, metric: str) -> Prediction | None:
     else:
         return None
     if re.search(r"power|watt", metric, re.IGNORECASE):
-        each = re.search(r"([\d.]*\d)\s*W\b", text)
+        each = re.search(r"(\d+(?:\.\d+)?)\s*W\b", text)
         if not each:
             raise Unanswerable("the watts of a module are not stated")
         return Prediction(modules * float(each[1]), "W", "two modules a cable, one cable a tier and host", WATTS)
@@ -196,6 +204,8 @@ def _distances(fabric: Fabric, alike: str, switches: bool) -> tuple[float, float
     first = np.unique(fabric.target[fabric.of_kind("access") & (fabric.tier[fabric.source] == 0)])
     among = first if switches and first.size else fabric.hosts
     start = among[fabric.label("group")[among] == 0] if alike == "group" else among[:1]
+    if start.size * among.size > MOST_PAIRS:
+        raise Unanswerable(f"{start.size:,} x {among.size:,} distances are not walked in a report")
     hops = t.distances_to(fabric, start, among)
     return float(hops.sum(dtype=float)) / (start.size * max(1, among.size - 1)), float(hops.max())
 
@@ -217,6 +227,8 @@ def _cut(fabric: Fabric) -> float:
 def _aggregate(about: Subject, found: re.Match[str]) -> Prediction:
     """All links, each direction counted: what an all-reduce over all axes of a torus can use, or what a vendor adds."""
     fabric = about.make()
+    if not fabric.links:
+        raise Unanswerable(f"{about.name} has no links")
     rate = float(fabric.capacity.sum()) * about.known.get("link rate", 1.0)
     if float(fabric.capacity.max()) == 1.0 and "link rate" not in about.known:
         raise Unanswerable("the rate of a link is not stated")
@@ -243,6 +255,8 @@ def _ratio(about: Subject, found: re.Match[str]) -> Prediction:
 def _ports(about: Subject, found: re.Match[str]) -> Prediction:
     """Ports of a first switch in units of its fastest port, its capacity, or how many of its ports lead down or up."""
     fabric = about.make()
+    if not np.any(fabric.tier == 1):
+        raise Unanswerable(f"{about.name} has no switches")
     leaf = int(np.flatnonzero(fabric.tier == 1)[0])
     mine = fabric.leaving(leaf)
     room, fastest = fabric.capacity[mine], float(fabric.capacity[mine].max())

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from netlib.arguments import array, declared
 from netlib.topology.fabric import Fabric, Ints, Mask
 from netlib.topology.hops import distances_to, passes
 
@@ -29,6 +30,7 @@ class Cut:
     side: Mask
 
 
+@declared
 def worst_half(fabric: Fabric) -> Mask:
     """(H,) the half of the hosts that a fabric is known to join worst to the rest.
 
@@ -52,6 +54,7 @@ def worst_half(fabric: Fabric) -> Mask:
     return np.arange(fabric.hosts.size) < fabric.hosts.size // 2
 
 
+@declared
 def bisection(fabric: Fabric, side: ArrayLike | None = None) -> Cut:
     """Bytes/s, one way, from one half of the hosts to the other when all send at once: a maximum flow.
 
@@ -66,7 +69,7 @@ def bisection(fabric: Fabric, side: ArrayLike | None = None) -> Cut:
     >>> cut.links.size, cut.bandwidth  # 2 x 16 x 16 links
     (512, 23040000000000.0)
     """
-    half = worst_half(fabric) if side is None else np.asarray(side)
+    half = worst_half(fabric) if side is None else array("side", side)
     if half.shape != fabric.hosts.shape or half.dtype.kind != "b":
         raise ValueError(
             f"side has shape {half.shape} and type {half.dtype}; give True or False for each of the "
@@ -87,6 +90,7 @@ def bisection(fabric: Fabric, side: ArrayLike | None = None) -> Cut:
     return Cut(float(fabric.capacity[cut].sum()), cut, half)
 
 
+@declared
 def path_count(fabric: Fabric, a: int, b: int) -> int:
     """How many shortest paths lead from the host of rank `a` to that of rank `b`; parallel cables count each.
 
@@ -109,6 +113,7 @@ def path_count(fabric: Fabric, a: int, b: int) -> int:
     return int(ways[goal])
 
 
+@declared
 def disjoint_paths(fabric: Fabric, a: int, b: int) -> int:
     """How many paths from host to host share no link: one more than the failed cables that they survive for sure.
 

@@ -10,16 +10,18 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from netlib.arguments import declared
 from netlib.hardware import bandwidth
 from netlib.links import Link
 from netlib.topology.clos import three_tiers, two_tiers, whole
-from netlib.topology.fabric import Fabric
+from netlib.topology.fabric import Fabric, affordable
 from netlib.topology.rails import multi_plane, rail_optimised, with_nvswitch
 
 ALPHA = 1e-6
 """Seconds for each hop, cable and switch: a round number, in place of a value that nobody published per fabric."""
 
 
+@declared
 def superpod(units: int, system: str = "b200", inside: Link | None = None) -> Fabric:
     """NVIDIA's DGX SuperPOD of `units` scalable units of DGX B200 or B300 systems, 8 GPUs each, one leaf per rail.
 
@@ -41,7 +43,7 @@ def superpod(units: int, system: str = "b200", inside: Link | None = None) -> Fa
     >>> fabric.hosts.size, [int((fabric.tier == t).sum()) for t in (1, 2, 3)]
     (4096, [128, 128, 64])
     """
-    units = whole("units", units)
+    affordable(2 * 256 * whole("units", units), units=units)
     if system == "b200":
         return rail_optimised(32 * units, 8, 64, Link(ALPHA, bandwidth("ndr-400")), inside)
     if system == "b300":
@@ -51,6 +53,7 @@ def superpod(units: int, system: str = "b200", inside: Link | None = None) -> Fa
     raise ValueError(f"system = {str(system)[:20]!r} is not known; use b200, b300 or b300-xdr")
 
 
+@declared
 def hpn_pod(segments: int = 15, inside: Link | None = None) -> Fabric:
     """Alibaba's HPN pod: two tiers in two planes, 15 segments of 1,024 GPUs.
 
@@ -109,6 +112,7 @@ def meta_24k() -> Fabric:
     )
 
 
+@declared
 def megascale(servers: int = 1536, inside: Link | None = None) -> Fabric:
     """ByteDance's MegaScale: three tiers of 64 x 400G switches, 12,288 GPUs by default.
 
@@ -122,10 +126,12 @@ def megascale(servers: int = 1536, inside: Link | None = None) -> Fabric:
     >>> fabric.hosts.size, [int((fabric.tier == t).sum()) for t in (1, 2, 3)]
     (12288, [192, 192, 128])
     """
+    affordable(2 * 8 * whole("servers", servers), servers=servers)
     fast = Link(ALPHA, bandwidth("ethernet-400"))
     return rail_optimised(servers, 8, 64, Link(ALPHA, bandwidth("ethernet-200")), inside, up=fast)
 
 
+@declared
 def slingshot(groups: int) -> Fabric:
     """HPE Slingshot: a dragonfly of 64-port 200G switches, 32 in a group of 512 endpoints.
 
@@ -162,6 +168,7 @@ def tpu_v4_pod() -> Fabric:
     return torus([16, 16, 16], Link(ALPHA, bandwidth("ici-v4")))
 
 
+@declared
 def census(fabric: Fabric) -> dict[str, int]:
     """What there is to count: hosts; for each tier its switches and their most cables down and up; cables; labels.
 

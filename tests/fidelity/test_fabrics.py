@@ -157,3 +157,27 @@ def test_one_card():
     (judged,) = judge([row])
     assert judged.model == pytest.approx(384)
     assert judged.ok
+
+
+@pytest.mark.parametrize(
+    ("topology", "metric"),
+    [
+        ("torus 1x1", "bisection"),
+        ("torus 1x1", "aggregate bandwidth"),
+        ("torus 3x3x3", "ports per switch"),
+        ("torus 70000x1", "mean distance"),
+        ("dragonfly a=1 p=70000 h=0", "mean distance"),
+        ("dragonfly a=2000 p=1 h=0", "mean distance"),
+        ("dragonfly a=2000 p=0 h=9", "hosts"),
+        ("dragonfly a=99999999999 p=9 h=9", "diameter"),
+        ("fat-tree " * 20_000, "diameter"),
+        ("9" * 100_000 + " flows, ECMP", "max load"),
+        ("100 GPUs, 2 tiers, optics", "power " + "x" * 10_000),
+        ("100 GPUs, 2 tiers, optics of 1.2. W", "power"),
+        ("2-tier radix 999999998, 70000 hosts", "diameter"),
+        ("SuperPOD B200 0 SU", "spines"),
+    ],
+)
+def test_a_hostile_row_is_unanswerable_at_once(topology, metric) -> None:
+    with pytest.raises(Unanswerable):
+        predict_topology({"topology": topology, "metric": metric})
