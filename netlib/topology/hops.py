@@ -47,7 +47,7 @@ def host_classes(fabric: Fabric) -> tuple[Ints, Ints]:
     hosts = fabric.hosts
     start, order = fabric.out
     degree = fabric.degree[hosts]
-    row, column = _ragged(degree)
+    row, column = ragged(degree)
     near = np.full((hosts.size, int(degree.max(initial=0)) + 1), -1, np.int32)
     near[row, column] = fabric.target[order[start[hosts][row] + column]]
     near[:, :-1].sort(axis=1)
@@ -78,6 +78,16 @@ def distances_to(fabric: Fabric, vertices: ArrayLike, among: ArrayLike | None = 
     for i in range(0, goals.size, block):
         found[i : i + block] = search.run(goals[i : i + block]).T
     return found
+
+
+def ragged(lengths: NDArray[np.integer]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """(row, column) of every entry of a table whose rows have these lengths.
+
+    >>> [each.tolist() for each in ragged(np.array([2, 0, 1]))]
+    [[0, 0, 2], [0, 1, 0]]
+    """
+    row = np.repeat(np.arange(lengths.size), lengths)
+    return row, np.arange(row.size) - np.repeat(np.cumsum(lengths) - lengths, lengths)
 
 
 class _Search:
@@ -137,9 +147,3 @@ def _bits(words: NDArray[np.uint64], count: int) -> Mask:
     """(rows, count) the bits of each row of words, lowest first."""
     packed = words.astype("<u8", copy=False).view(np.uint8)
     return np.unpackbits(packed, axis=1, count=count, bitorder="little").view(bool)
-
-
-def _ragged(lengths: NDArray[np.integer]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """(row, column) of every entry of a table whose rows have these lengths."""
-    row = np.repeat(np.arange(lengths.size), lengths)
-    return row, np.arange(row.size) - np.repeat(np.cumsum(lengths) - lengths, lengths)
