@@ -57,6 +57,24 @@ def host_classes(fabric: Fabric) -> tuple[Ints, Ints]:
     return hosts[np.sort(first)], rank[of.ravel()].astype(np.int32)
 
 
+def by_leaf(fabric: Fabric) -> Ints:
+    """(H,) ranks of the hosts, leaf by leaf: those on the first switch, those on the next ... those on none.
+
+    A host on several switches (planes) counts for the one that comes first in the fabric.
+
+    >>> from netlib.links import Link
+    >>> from netlib.topology.fabric import Cables, build
+    >>> up = Cables([0, 1, 2], [4, 3, 4], Link(0, 50e9))
+    >>> two = build("two switches", 5, hosts=[0, 1, 2], tier=[0, 0, 0, 1, 1], cables=[up])
+    >>> by_leaf(two).tolist()
+    [1, 0, 2]
+    """
+    up = fabric.tier[fabric.target] > fabric.tier[fabric.source]
+    leaf = np.full(fabric.vertices, fabric.vertices)
+    np.minimum.at(leaf, fabric.source[up], fabric.target[up])
+    return np.argsort(leaf[fabric.hosts], kind="stable").astype(np.int32)
+
+
 def distances_to(fabric: Fabric, vertices: ArrayLike, among: ArrayLike | None = None) -> Hops:
     """(len(vertices), V) links on a shortest way from every vertex to each of `vertices`; -1 where there is none.
 
