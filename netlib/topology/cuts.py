@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from netlib.arguments import array, declared
 from netlib.topology.fabric import Fabric, Ints, Mask
-from netlib.topology.hops import distances_to, passes
+from netlib.topology.hops import by_leaf, distances_to, passes
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,24 +34,17 @@ class Cut:
 def worst_half(fabric: Fabric) -> Mask:
     """(H,) the half of the hosts that a fabric is known to join worst to the rest.
 
-    A torus or mesh is cut across its longest side, a fabric with groups between whole groups; any other after the first
-    half of its hosts.
+    A torus or mesh is cut across its longest side, a fabric with groups between whole groups. Any other is cut after
+    the first half of its hosts, counted leaf by leaf or, if less crosses then, by rank. The two differ where ranks jump
+    from leaf to leaf: on rails half of the nodes meet the other half on every leaf, and no byte needs a spine.
 
     >>> from netlib.links import Link
     >>> from netlib.topology.direct import torus
     >>> worst_half(torus([2, 4], Link(0, 45e9))).astype(int).tolist()
     [1, 1, 0, 0, 1, 1, 0, 0]
     """
-    axes = [fabric.labels[name][fabric.hosts] for name in fabric.labels if name[0] == "x" and name[1:].isdigit()]
-    if axes:
-        sides = [int(axis.max()) + 1 for axis in axes]
-        longest = int(np.argmax(sides))
-        return np.asarray(axes[longest] < sides[longest] // 2)
-    if "group" in fabric.labels:
-        group = fabric.label("group")[fabric.hosts]
-        if group.max() > 0:
-            return np.asarray(group < (group.max() + 1) // 2)
-    return np.arange(fabric.hosts.size) < fabric.hosts.size // 2
+    halves = _halves(fabric)
+    return halves[0] if len(halves) == 1 else bisection(fabric).side
 
 
 @declared
@@ -69,7 +62,9 @@ def bisection(fabric: Fabric, side: ArrayLike | None = None) -> Cut:
     >>> cut.links.size, cut.bandwidth  # 2 x 16 x 16 links
     (512, 23040000000000.0)
     """
-    half = worst_half(fabric) if side is None else array("side", side)
+    if side is None:
+        return min((bisection(fabric, half) for half in _halves(fabric)), key=lambda cut: cut.bandwidth)
+    half = array("side", side)
     if half.shape != fabric.hosts.shape or half.dtype.kind != "b":
         raise ValueError(
             f"side has shape {half.shape} and type {half.dtype}; give True or False for each of the "
@@ -132,6 +127,23 @@ def disjoint_paths(fabric: Fabric, a: int, b: int) -> int:
     place[[at, goal]] = place[[goal, at]]
     source, target = place[fabric.source[use]], place[fabric.target[use]]
     return _flow(source, target, np.ones(source.size, np.int32), fabric.vertices)[0]
+
+
+def _halves(fabric: Fabric) -> list[Mask]:
+    """Halves of the hosts, one of which `worst_half` takes: the first of those across which least flows."""
+    axes = [fabric.labels[name][fabric.hosts] for name in fabric.labels if name[0] == "x" and name[1:].isdigit()]
+    if axes:
+        sides = [int(axis.max()) + 1 for axis in axes]
+        longest = int(np.argmax(sides))
+        return [axes[longest] < sides[longest] // 2]
+    if "group" in fabric.labels:
+        group = fabric.label("group")[fabric.hosts]
+        if group.max() > 0:
+            return [group < (group.max() + 1) // 2]
+    hosts = fabric.hosts.size
+    ranked = np.arange(hosts) < hosts // 2
+    leafwise = np.isin(np.arange(hosts), by_leaf(fabric)[: hosts // 2])
+    return [leafwise] if np.array_equal(leafwise, ranked) else [leafwise, ranked]
 
 
 def _flow(source: NDArray[Any], target: NDArray[Any], units: Ints, places: int) -> tuple[int, Mask]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from netlib.arguments import Floats, declared
-from netlib.topology.cuts import bisection, worst_half
+from netlib.topology.cuts import bisection
 from netlib.topology.fabric import Fabric, Ints
 from netlib.topology.metrics import distances
 
@@ -72,14 +72,13 @@ def what_remains(fabric: Fabric, broken: Fabric) -> Remains:
     count = np.outer(size, size) - np.diag(size)  # a host is no pair with itself
     had, has = (before >= 0) & (count > 0), (after >= 0) & (count > 0)
     joined = int(count[had].sum())
-    half, cabled = worst_half(fabric), fabric.degree[fabric.hosts] > 0
-    across = bisection(fabric, half).bandwidth
-    if not (joined and across):
+    across, cabled = bisection(fabric), fabric.degree[fabric.hosts] > 0
+    if not (joined and across.bandwidth):
         raise ValueError(f"fabric {fabric.name!r} has no path between its halves; give a whole one")
     return Remains(
         hosts=1 + int(((has * count).sum(axis=1) // size).max()),
         pairs=float(count[has].sum() / joined),
-        bisection=bisection(broken, half).bandwidth / across,
+        bisection=bisection(broken, across.side).bandwidth / across.bandwidth,
         access=float(np.min(_access(broken)[cabled] / _access(fabric)[cabled])),
         extra_hops=int((after - before)[had & has].max(initial=0)),
     )

@@ -52,7 +52,7 @@ def host_classes(fabric: Fabric) -> tuple[Ints, Ints]:
     hosts = fabric.hosts
     start, order = fabric.out
     degree = fabric.degree[hosts]
-    row, column = _ragged(degree)
+    row, column = ragged(degree)
     near = np.full((hosts.size, int(degree.max(initial=0)) + 1), -1, np.int32)
     near[row, column] = fabric.target[order[start[hosts][row] + column]]
     near[:, :-1].sort(axis=1)
@@ -60,6 +60,25 @@ def host_classes(fabric: Fabric) -> tuple[Ints, Ints]:
     _, first, of = np.unique(near, axis=0, return_index=True, return_inverse=True)
     rank = np.argsort(np.argsort(first))  # classes in the order in which their first host appears
     return hosts[np.sort(first)], rank[of.ravel()].astype(np.int32)
+
+
+@declared
+def by_leaf(fabric: Fabric) -> Ints:
+    """(H,) ranks of the hosts, leaf by leaf: those on the first switch, those on the next ... those on none.
+
+    A host on several switches (planes) counts for the one that comes first in the fabric.
+
+    >>> from netlib.links import Link
+    >>> from netlib.topology.fabric import Cables, build
+    >>> up = Cables([0, 1, 2], [4, 3, 4], Link(0, 50e9))
+    >>> two = build("two switches", 5, hosts=[0, 1, 2], tier=[0, 0, 0, 1, 1], cables=[up])
+    >>> by_leaf(two).tolist()
+    [1, 0, 2]
+    """
+    up = fabric.tier[fabric.target] > fabric.tier[fabric.source]
+    leaf = np.full(fabric.vertices, fabric.vertices)
+    np.minimum.at(leaf, fabric.source[up], fabric.target[up])
+    return np.argsort(leaf[fabric.hosts], kind="stable").astype(np.int32)
 
 
 @declared
@@ -84,6 +103,16 @@ def distances_to(fabric: Fabric, vertices: ArrayLike, among: ArrayLike | None = 
     for i in range(0, goals.size, block):
         found[i : i + block] = search.run(goals[i : i + block]).T
     return found
+
+
+def ragged(lengths: NDArray[np.integer]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """(row, column) of every entry of a table whose rows have these lengths.
+
+    >>> [each.tolist() for each in ragged(np.array([2, 0, 1]))]
+    [[0, 0, 2], [0, 1, 0]]
+    """
+    row = np.repeat(np.arange(lengths.size), lengths)
+    return row, np.arange(row.size) - np.repeat(np.cumsum(lengths) - lengths, lengths)
 
 
 class _Search:
@@ -145,9 +174,3 @@ def _bits(words: NDArray[np.uint64], count: int) -> Mask:
     """(rows, count) the bits of each row of words, lowest first."""
     packed = words.astype("<u8", copy=False).view(np.uint8)
     return np.unpackbits(packed, axis=1, count=count, bitorder="little").view(bool)
-
-
-def _ragged(lengths: NDArray[np.integer]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """(row, column) of every entry of a table whose rows have these lengths."""
-    row = np.repeat(np.arange(lengths.size), lengths)
-    return row, np.arange(row.size) - np.repeat(np.cumsum(lengths) - lengths, lengths)

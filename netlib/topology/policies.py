@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from netlib.arguments import Floats, declared
 from netlib.topology.fabric import Ints
 from netlib.topology.hashing import Words, five_tuple_hash, mix, pick, source_port
+from netlib.topology.hops import by_leaf
 from netlib.topology.routing import Choose, Hop, Places, Routes, ends, follow, paths, ranks, sizes
 
 MOST_WAYS = 1 << 27
@@ -99,10 +100,8 @@ def d_mod_k(routes: Routes, src: ArrayLike, dst: ArrayLike) -> Ints:
     most = np.ones(int(tier.max()) + 1, np.int64)
     np.maximum.at(most, tier, np.bincount(fabric.source[up], minlength=fabric.vertices))
     step = np.concatenate([[1], np.cumprod(most)])
-    leaf = np.full(fabric.vertices, fabric.vertices)
-    np.minimum.at(leaf, fabric.source[up], fabric.target[up])
     number = np.empty(fabric.vertices, np.int64)
-    number[fabric.hosts[np.argsort(leaf[fabric.hosts], kind="stable")]] = np.arange(fabric.hosts.size)
+    number[fabric.hosts[by_leaf(fabric)]] = np.arange(fabric.hosts.size)
     source, target = ends(fabric, src, dst)
     goal = number[target]
 

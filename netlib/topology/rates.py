@@ -64,34 +64,35 @@ def completion_times(paths: ArrayLike, size: ArrayLike, capacity: ArrayLike) -> 
 
     When a flow ends, those as fast or faster share again; slower ones keep their rates, because the links that hold
     them were full at a lower level, where the ended flow was not. So if all sizes are equal nothing ever changes: the
-    fastest end first, and a flow needs its size over its first rate. Different sizes cost one filling of the faster
-    flows for each moment at which something ends, up to the number of flows squared; equal moments count once. A flow
-    that gets nothing never ends: infinity.
+    fastest end first, and a flow needs its size over its first rate. Of the faster flows, those keep their rates too
+    that are not joined to the ended one by a chain of shared links. So different sizes cost a small filling for each
+    moment at which something ends; equal moments count once. A flow that gets nothing never ends: infinity.
 
     Two flows on one link; when the short one has ended, the other has the link to itself:
 
     >>> completion_times([[0], [0]], [10, 30], [10]).tolist()
     [2.0, 4.0]
     """
-    at, room = _network(paths, capacity)
+    at, free = _network(paths, capacity)  # free: what flows that keep their rates leave
     left = _each("size", size, len(at)).copy()
     ends, rate, since = np.zeros((3, len(at)))
-    load = np.zeros(len(room))  # of the flows that keep their rates
-    open_ = np.flatnonzero((left > 0) & (at < len(room) - 1).any(axis=1))  # nothing to send, or no link to wait for
+    open_ = np.flatnonzero((left > 0) & (at < len(free) - 1).any(axis=1))  # nothing to send, or no link to wait for
     again = open_
     while open_.size:
-        rate[again] = _fill(at[again], room - load, None, None)
+        links, place = np.unique(np.append(at[again], len(free) - 1), return_inverse=True)  # "no link" stays the last
+        rate[again] = _fill(place[:-1].reshape(-1, at.shape[1]), free[links], None, None)
+        np.subtract.at(free, at[again], rate[again, None])
         with np.errstate(divide="ignore"):
             ends[again] = since[again] + left[again] / rate[again]
         now = ends[open_].min()
         if now == np.inf:
             break
         done = ends[open_] <= now * (1 + 1e-12)
-        load += _load(at[again], rate[again], len(room))
         gone, open_ = open_[done], open_[~done]
         again = open_[rate[open_] >= rate[gone].min() * (1 - NEAR)]
+        again = again[_met(at[gone], at[again], len(free))]
         both = np.concatenate([gone, again])
-        load -= _load(at[both], rate[both], len(room))
+        np.add.at(free, at[both], rate[both, None])
         left[again] -= rate[again] * (now - since[again])
         since[again] = now
     return ends
@@ -189,6 +190,23 @@ def _fill(at: Ints, room: Floats, most: Floats | None, weight: Floats | None) ->
         open_, at = open_[~stops], at[~stops]
         most, weight = (None if each is None else each[~stops] for each in (most, weight))
     return rate
+
+
+def _met(gone: Ints, flows: Ints, links: int) -> NDArray[np.bool_]:
+    """Which of `flows` share a link with one that is gone, or with a flow of theirs that does, and so on.
+
+    Both are rows of links, of which the last stands for "no link".
+    """
+    freed = np.zeros(links, bool)
+    met = np.zeros(len(flows), bool)
+    new = gone
+    while new.size:
+        freed[new] = True
+        freed[-1] = False
+        fresh = freed[flows].any(axis=1) & ~met
+        met |= fresh
+        new = flows[fresh]
+    return met
 
 
 def _load(at: Ints, rate: Floats, links: int) -> Floats:

@@ -14,9 +14,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from netlib.arguments import Floats, array, declared, floats
 from netlib.topology.fabric import Fabric, Ints, Mask
-from netlib.topology.hops import distances_to, host_classes, passes
+from netlib.topology.hops import distances_to, host_classes, passes, ragged
 
 _FAR = 32_000  # more links than any path has; one more marks a vertex that must not be passed
+_BLOCK = 32  # rows worked on at once: neighbours in number are mostly neighbours of the same switches
 Places = NDArray[np.int64]
 
 
@@ -90,36 +91,31 @@ def routes(fabric: Fabric) -> Routes:
     >>> found.table.shape, int(found.hops[found.row[0], found.column[1]])
     ((2, 1), 2)
     """
+    hosts, through = fabric.hosts, passes(fabric)
     order = np.lexsort((fabric.target, fabric.source)).astype(np.int32)
     start = np.searchsorted(fabric.source[order], np.arange(fabric.vertices + 1))
-    hosts, through = fabric.hosts, passes(fabric)
-    beside = np.zeros(fabric.vertices, bool)
-    beside[fabric.source[~through[fabric.source] & ~through[fabric.target]]] = True
-    own = (through | beside)[hosts]  # a host that forwards, or is cabled to a host, shares its routes with no other
-    _, of = host_classes(fabric)
-    _, one, which = np.unique(
-        np.where(own, hosts.size + np.arange(hosts.size), of), return_index=True, return_inverse=True
-    )
-    column = np.full(fabric.vertices, -1, np.int32)
-    column[hosts] = which
+
+    # Hosts of a class share a row and a column, but for those that forward or are cabled straight to another host.
+    single = through.copy()
+    single[fabric.source[~through[fabric.source] & ~through[fabric.target]]] = True
+    _, alike = host_classes(fabric)
+    alone = hosts.size + np.arange(hosts.size)
+    _, one, of = np.unique(np.where(single[hosts], alone, alike), return_index=True, return_inverse=True)
     speaker = hosts[one]  # the first host of each class
-    shared = speaker[~own[one]]
-    nodes = np.flatnonzero(through | beside)
+    column = np.full(fabric.vertices, -1, np.int32)
+    column[hosts] = of
+    nodes, shared = np.flatnonzero(single), speaker[~single[speaker]]
     rows = np.concatenate([nodes, shared])
     row = np.full(fabric.vertices, -1, np.int32)
-    row[nodes] = np.arange(nodes.size)
-    place = np.full(speaker.size, -1, np.int32)
-    place[column[shared]] = nodes.size + np.arange(shared.size)
-    row[hosts[~own]] = place[which[~own]]
+    row[rows] = np.arange(rows.size)
+    row[hosts] = row[speaker[of]]
 
     hops = np.ascontiguousarray(distances_to(fabric, speaker, among=rows).T)
     hops[hops < 0] = _FAR
     hops[row[shared], column[shared]] = np.where(fabric.degree[shared] > 0, 2, _FAR)  # to another host of the class
-    closed = ~through[nodes, None] & (hops[: nodes.size] > 0)  # seen from its neighbours: no way on
-    passed = np.where(closed, _FAR + 1, hops[: nodes.size])
-    table, groups = _groups(fabric, start, order, row, rows, hops, passed)
+    table, groups = _groups(fabric, start, order, row, rows, nodes.size, hops)
     _last(fabric, start, order, row, column, shared, table, groups)
-    count = np.array([len(each) for each in groups], np.int32)
+    count = np.concatenate([np.zeros(0, np.int32), *(each for each, _ in groups)]).astype(np.int32)
     return Routes(
         fabric=fabric,
         start=start,
@@ -130,9 +126,9 @@ def routes(fabric: Fabric) -> Routes:
         column=column,
         hops=hops,
         table=table,
-        first=np.concatenate([[0], np.cumsum(count)[:-1]]).astype(np.int32) if groups else count,
+        first=(np.cumsum(count) - count).astype(np.int32),
         count=count,
-        place=np.concatenate(groups).astype(np.int32) if groups else count,
+        place=np.concatenate([np.zeros(0, np.int32), *(each for _, each in groups)]).astype(np.int32),
     )
 
 
@@ -251,44 +247,65 @@ def _distance(routes: Routes, vertex: Ints, target: Ints) -> Ints:
 
 
 def _groups(
-    fabric: Fabric,
-    start: Places,
-    order: Ints,
-    row: Ints,
-    rows: Places,
-    hops: NDArray[np.int16],
-    passed: NDArray[np.int16],
-) -> tuple[Ints, list[Places]]:
-    """For each row, the classes that the same links serve: their links as bits, equal bits are one group."""
-    table = np.full(hops.shape, -1, np.int32)
-    groups: list[Places] = []
-    for i, v in enumerate(rows):
-        near = row[fabric.target[order[start[v] : start[v + 1]]]]
-        here = np.flatnonzero((near >= 0) & (near < len(passed)))
-        if not here.size:
-            continue
-        serves = np.zeros((-(-here.size // 64) * 8, 8, hops.shape[1]), np.uint8)
-        flat = serves.reshape(-1, hops.shape[1])
-        flat[: here.size] = passed[near[here]] == hops[i] - 1
-        bits = serves[:, 0].copy()  # eight links in a byte; np.packbits along this axis takes four times as long
-        for bit in range(1, 8):
-            bits |= serves[:, bit] << bit
-        words = np.ascontiguousarray(bits.T).view(np.uint64)
-        _, one, which = _equal(words)
-        mine = np.full(one.size, -1, np.int32)
-        for g in np.flatnonzero(words[one].any(axis=1)):
-            mine[g] = len(groups)
-            groups.append(here[np.flatnonzero(flat[: here.size, one[g]])])
-        table[i] = mine[which]
+    fabric: Fabric, start: Places, order: Ints, row: Ints, rows: Places, nodes: int, hops: NDArray[np.int16]
+) -> tuple[Ints, list[tuple[Places, Places]]]:
+    """The table of Routes, and its groups in parts: how many places each holds, and the places.
+
+    A link leads towards a class if its far end is one link nearer. Classes that the same links of a vertex serve share
+    a group. Done for a block of rows at a time, in which the classes that all these rows and their neighbours see alike
+    are one column: from a pod of a k = 64 fat-tree 33 of 2,048 differ.
+    """
+    passed = hops[:nodes].copy()
+    passed[~passes(fabric)[rows[:nodes], None] & (passed > 0)] = _FAR + 1  # seen from its neighbours: no way on
+    table = np.empty(hops.shape, np.int32)
+    groups, many = [], 0
+    for begin in range(0, rows.size, _BLOCK):
+        block = rows[begin : begin + _BLOCK]
+        mine, place = ragged(start[block + 1] - start[block])
+        near = row[fabric.target[order[start[block][mine] + place]]]
+        on = (near >= 0) & (near < nodes)
+        mine, place = mine[on], place[on]
+        seen, near = np.unique(near[on], return_inverse=True)
+        both = np.concatenate([hops[begin : begin + _BLOCK], passed[seen]])
+        one, column = _alike(both)
+        here, there = np.split(both[:, one], [block.size])
+        serves = np.zeros((block.size, int(place.max(initial=0)) + 1, one.size), bool)
+        serves[mine, place] = there[near] == here[mine] - 1
+        number, sets = _numbered(serves)
+        table[begin : begin + _BLOCK] = np.where(number < 0, -1, many + number)[:, column]
+        groups.append((np.count_nonzero(sets, axis=1), np.nonzero(sets)[1]))
+        many += len(sets)
     return table, groups
 
 
-def _equal(words: NDArray[np.uint64]) -> tuple[NDArray[np.uint64], Places, Places]:
-    """`np.unique` of rows of machine words; of one word per row, which is fast, where that is all there is."""
-    if words.shape[1] == 1:
-        return np.unique(words[:, 0], return_index=True, return_inverse=True)
-    found = np.unique(words, axis=0, return_index=True, return_inverse=True)
-    return found[0], found[1], found[2].ravel()
+def _alike(hops: NDArray[np.int16]) -> tuple[Places, Places]:
+    """Which columns of a table are equal: (the first of each kind, kind of every column)."""
+    different = list({row.tobytes(): row for row in hops}.values())  # equal rows tell no columns apart
+    key = np.stack(different, axis=1).view(f"V{hops.itemsize * len(different)}")
+    _, first, kind = np.unique(key.ravel(), return_index=True, return_inverse=True)
+    return first, kind
+
+
+def _numbered(serves: Mask) -> tuple[Places, Mask]:
+    """Sets of places, one for each row and column, numbered so that equal sets of a row share a number.
+
+    `serves` (rows, places, columns). Gives (rows, columns) numbers, -1 for no place at all, and the sets (G, places).
+    """
+    packed = np.packbits(serves, axis=1, bitorder="little")
+    rows, size, columns = packed.shape
+    held = np.zeros((-(-size // 8), rows, columns, 8), np.uint8)
+    for byte in range(size):
+        held[byte // 8, ..., byte % 8] = packed[:, byte]
+    words = held.view("<u8")[..., 0]  # (words, rows, columns): a set as a number of 64 bits, or several
+    order = np.lexsort(words, axis=-1)
+    words = np.take_along_axis(words, order[None], axis=2)
+    some = np.asarray(words.any(axis=0))
+    new = some.copy()
+    new[:, 1:] &= (words[..., 1:] != words[..., :-1]).any(axis=0)
+    number = np.empty(new.shape, np.int64)
+    np.put_along_axis(number, order, np.where(some, np.cumsum(new).reshape(new.shape) - 1, -1), axis=1)
+    sets = np.unpackbits(words[:, new].T.copy().view(np.uint8), axis=1, bitorder="little")
+    return number, sets.view(bool)
 
 
 def _last(
@@ -299,15 +316,15 @@ def _last(
     column: Ints,
     shared: Ints,
     table: Ints,
-    groups: list[Places],
+    groups: list[tuple[Places, Places]],
 ) -> None:
     """The last link, from a first switch to a host of the class: the places of that switch in the host's own list."""
-    for v in shared:
-        near = fabric.target[order[start[v] : start[v + 1]]]
-        begin = np.flatnonzero(np.diff(near, prepend=-1))
-        for i, n in zip(begin, np.diff(begin, append=near.size), strict=True):
-            table[row[near[i]], column[v]] = -2 - len(groups)
-            groups.append(np.arange(i, i + n))
+    which, place = ragged(start[shared + 1] - start[shared])
+    near = fabric.target[order[start[shared][which] + place]]
+    begin = np.flatnonzero((np.diff(which, prepend=-1) != 0) | (np.diff(near, prepend=-1) != 0))
+    many = sum(count.size for count, _ in groups)
+    table[row[near[begin]], column[shared[which[begin]]]] = -2 - many - np.arange(begin.size)
+    groups.append((np.diff(begin, append=near.size), place))
 
 
 def _star(hosts: int) -> Fabric:

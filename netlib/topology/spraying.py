@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from netlib.arguments import Floats, declared, floats, formula
 from netlib.topology.fabric import Ints
+from netlib.topology.hops import ragged
 from netlib.topology.routing import Places, Routes, ends, no_way, sizes
 
 _BLOCK = 256  # sinks at a time: bounds the memory
@@ -97,8 +98,7 @@ def _deal(routes: Routes, vertex: Ints, column: Whole, weight: Floats) -> tuple[
         raise ValueError(no_way(routes, int(vertex[i]), int(np.argmax(routes.column == column[i]))))
     stays = row < routes.nodes
     count = np.where(stays, 1, routes.count[np.maximum(group, 0)])
-    entry = np.repeat(np.arange(vertex.size), count)
-    nth = np.arange(entry.size) - np.repeat(np.cumsum(count) - count, count)
+    entry, nth = ragged(count)
     share, moves = (weight / count)[entry], ~stays[entry]
     at = vertex[entry]
     link = routes.links[routes.start[at[moves]] + routes.place[routes.first[group[entry[moves]]] + nth[moves]]]
@@ -109,9 +109,8 @@ def _deal(routes: Routes, vertex: Ints, column: Whole, weight: Floats) -> tuple[
 
 def _held(routes: Routes, vertex: Whole) -> tuple[Places, Places]:
     """All links that vertices own: (which vertex, place in `routes.links`)."""
-    count = routes.start[vertex + 1] - routes.start[vertex]
-    held = np.repeat(np.arange(vertex.size), count)
-    return held, np.arange(held.size) + np.repeat(routes.start[vertex] - (np.cumsum(count) - count), count)
+    held, nth = ragged(routes.start[vertex + 1] - routes.start[vertex])
+    return held, routes.start[vertex][held] + nth
 
 
 def _push(routes: Routes, vertex: Whole, sink: Whole, weight: Floats, ends: _Ends) -> Floats:

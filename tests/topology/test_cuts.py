@@ -20,6 +20,7 @@ from netlib.topology import (
     dragonfly_plus,
     passes,
     path_count,
+    rail_optimised,
     torus,
     worst_half,
 )
@@ -96,6 +97,25 @@ def test_a_fat_tree_has_full_bisection(k: int, links: int) -> None:
     cut = bisection(three_tiers(k))
     assert (cut.links.size, cut.bandwidth) == (links, links * 50e9)
     assert cut.side.tolist() == [True] * (k**3 // 8) + [False] * (k**3 // 8)
+
+
+def test_rails_are_cut_between_leaves() -> None:
+    """Cut by nodes, the halves would meet on every leaf: no byte crosses a spine, and none misses a dead one."""
+    rails = rail_optimised(8, 8, 16, LINK)
+    ranked = np.arange(64) < 32
+    assert np.array_equal(worst_half(rails), rails.label("rail")[rails.hosts] < 4)
+    assert bisection(rails).bandwidth == bisection(rails, ranked).bandwidth == 32 * 50e9
+    broken = rails.without(vertices=np.flatnonzero(rails.tier == 2)[:1])
+    assert (bisection(broken).links.size, bisection(broken, ranked).links.size) == (4 * 6, 32)
+    three = rail_optimised(24, 8, 16, LINK)  # three units: one and a half, and the half is four rails
+    leaf = three.target[three.of_kind("access")][::2]
+    assert np.array_equal(worst_half(three), leaf < np.unique(leaf)[12])
+
+
+def test_rails_with_nvswitches_are_cut_between_nodes() -> None:
+    joined = rail_optimised(8, 8, 16, LINK, inside=Link(0, 450e9))  # between rails the NVSwitches add to the spines
+    assert np.array_equal(worst_half(joined), np.arange(64) < 32)
+    assert np.array_equal(bisection(joined).side, worst_half(joined))
 
 
 def test_a_tapered_tree_is_cut_above_its_leaves() -> None:

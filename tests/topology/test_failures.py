@@ -5,7 +5,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from netlib.topology import Cables, build, labelled, torus, what_remains
+from netlib.topology import Cables, build, labelled, multi_plane, rail_optimised, torus, what_remains
 from tests.topology.random_fabrics import LINK, fabrics, leaf_and_spine
 
 
@@ -27,6 +27,15 @@ def test_a_spine_takes_its_share_of_the_bisection() -> None:
     fabric = leaf_and_spine(4, 2, 2)
     left = what_remains(fabric, fabric.without(vertices=[fabric.vertices - 1]))
     assert (left.hosts, left.pairs, left.bisection, left.access) == (8, 1, 0.5, 1)
+
+
+@pytest.mark.parametrize("planes", [1, 2])
+def test_a_spine_takes_its_share_on_rails_too(planes: int) -> None:
+    fabric = multi_plane(rail_optimised(8, 8, 16, LINK), planes)
+    spines = np.flatnonzero(fabric.tier == 2)
+    left = what_remains(fabric, fabric.without(vertices=spines[:1]))
+    assert (left.hosts, left.pairs, left.access) == (64, 1, 1)
+    assert left.bisection == 1 - 1 / spines.size
 
 
 def test_a_cable_of_a_ring_makes_a_chain() -> None:

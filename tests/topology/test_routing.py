@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from netlib.links import Link
 from netlib.topology import Cables, build, dragonfly, dragonfly_plus, fat_tree, leaf_spine, nvl72, paths, routes, torus
 from netlib.topology.rails import multi_plane, rail_only, rail_optimised
-from netlib.topology.routing import ranks
+from netlib.topology.routing import _numbered, ranks
 
 LINK = Link(1e-6, 50e9)
 INSIDE = Link(1e-7, 450e9)
@@ -151,6 +151,26 @@ def test_big_switches_have_groups_of_more_than_64_links() -> None:
     assert found.count.max() == 80
     ways = paths(found, np.arange(80), np.full(80, 255), lambda hop: hop.flow % hop.count)
     assert np.unique(ways[:, 1]).size == 80
+
+
+@given(st.integers(1, 4), st.integers(1, 150), st.integers(1, 12), st.integers(0, 99))
+def test_equal_sets_share_a_number_at_any_radix(rows, places, columns, seed) -> None:
+    """Sets that differ in a single place, wherever it is, are two."""
+    rng = np.random.default_rng(seed)
+    serves = rng.random((rows, places, columns)) < rng.choice([0.03, 0.5, 0.98])
+    twin = serves.copy()
+    twin[:, rng.integers(places)] ^= True
+    serves = np.concatenate([serves, twin, serves], axis=2)
+    number, sets = _numbered(serves)
+    for row in range(rows):
+        for column in range(3 * columns):
+            held = np.flatnonzero(serves[row, :, column])
+            assert (number[row, column] >= 0) == bool(held.size)
+            if held.size:
+                assert np.flatnonzero(sets[number[row, column]]).tolist() == held.tolist()
+    met = number[number >= 0]
+    assert np.array_equal(np.unique(met), np.arange(len(sets)))
+    assert len(sets) == sum(len({c.tobytes() for c in each.T if c.any()}) for each in serves)
 
 
 @pytest.mark.parametrize(
