@@ -172,7 +172,7 @@ def _ratio(about: Subject, found: re.Match[str]) -> Prediction:
     up = (fabric.tier[fabric.source] == 2) & (fabric.tier[fabric.target] == 3)
     if low:
         if not up.any():
-            raise Unanswerable(f"{about.name} as built ends at its second tier")
+            return _left_for_the_core(about, fabric)
         ratio = float(fabric.capacity[fabric.of_kind("access")].sum()) / 2 / float(fabric.capacity[up].sum())
     else:
         try:
@@ -181,6 +181,16 @@ def _ratio(about: Subject, found: re.Match[str]) -> Prediction:
             raise Unanswerable(str(error)) from None
     under = re.search("under", found.string, re.IGNORECASE)
     return Prediction(1 / ratio if under else ratio, "", f"capacities of {about.name}", DISTANCE)
+
+
+def _left_for_the_core(about: Subject, fabric: Fabric) -> Prediction:
+    """Where the core is not built: what enters a switch of the second tier over what its capacity leaves for above."""
+    spine = np.flatnonzero(fabric.tier == 2)[:1]
+    if "switch rate" not in about.known or not spine.size:
+        raise Unanswerable(f"{about.name} as built ends at its second tier")
+    below = float(fabric.capacity[fabric.leaving(int(spine[0]))].sum())
+    ratio = below / (about.known["switch rate"] - below)
+    return Prediction(ratio, "", f"{about.name}: all that its switches have left goes up", DISTANCE)
 
 
 def _switch_ports(about: Subject, found: re.Match[str]) -> Prediction:

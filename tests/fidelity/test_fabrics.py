@@ -132,7 +132,7 @@ def test_optics():
         ("fat-tree k=4", "trays", "fat-tree k=4 has no trays"),
         ("dragonfly a=4 p=2", "hosts", "h is not stated"),
         ("torus 4x4", "oversubscription", "has no links"),
-        ("Alibaba HPN pod", "aggregation oversubscription", "ends at its second tier"),
+        ("DGX SuperPOD B200 4SU", "aggregation oversubscription", "ends at its second tier"),
         ("Cray XC", "hosts", "nobody printed"),
     ],
 )

@@ -148,6 +148,7 @@ def test_the_two_superpods_of_b300():
         ("Alibaba HPN pod", "servers per segment", 128, ""),
         ("Alibaba HPN pod", "uplinks per ToR", 60, ""),
         ("Alibaba HPN pod", "switch chip Tbps", 51.2, ""),
+        ("Alibaba HPN pod", "aggregation-core oversubscription", 15, ""),
         ("Alibaba HPN pod", "ToR oversubscription", 16 / 15, ""),
         ("MegaScale 10K+ GPU", "servers", 1536, ""),
         ("MegaScale 10K+ GPU", "NICs per GPU", 1, ""),
