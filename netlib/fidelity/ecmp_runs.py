@@ -44,7 +44,7 @@ def permutation(k: int, qps: int = 1) -> Runs:
     if flows > MOST_FLOWS:
         raise Unanswerable(f"{flows:,} flows are too many to simulate in a report")
     held = _routes(k)
-    count = int(np.clip(_BUDGET // flows, 4, 40))
+    count = int(np.clip(_BUDGET // flows, 4 if flows <= _BUDGET else 2, 40))
     rows = np.array([_run(held, qps, seed) for seed in range(count)])
     total, equal, worst, most = rows.mean(axis=0)
     return Runs(float(total), float(equal), float(rows[:, 0].std()), float(worst), float(most), count)
