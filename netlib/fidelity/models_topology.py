@@ -57,6 +57,16 @@ def predict_topology(row: Mapping[str, str]) -> Prediction:
     for pattern, reason in _REASONS:
         if re.search(pattern, metric, re.IGNORECASE):
             raise Unanswerable(reason)
+    try:
+        return _predict(row, text, metric, bool(optical))
+    except Unanswerable:
+        raise
+    except ValueError as error:  # the fabric has no such number: one host has no halves
+        raise Unanswerable(str(error)) from None
+
+
+def _predict(row: Mapping[str, str], text: str, metric: str, optical: bool) -> Prediction:
+    """The first answer that the metric's words call for."""
     about = subject(row)
     if optical and re.search(r"power|watt", metric, re.IGNORECASE):
         each = "hosts" if re.search(r"\bper\b", metric) else None
