@@ -9,7 +9,7 @@ as data".
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -76,7 +76,7 @@ class Fabric:
     kind: NDArray[np.int8]
     labels: Mapping[str, Ints] = field(default_factory=dict)
     forwards: Mask = field(default_factory=lambda: np.zeros(0, bool))
-    _made: ClassVar[str] = "a builder, such as leaf_spine(64, 16, Link(1e-6, 50e9))"
+    _made = "a builder, such as leaf_spine(64, 16, Link(1e-6, 50e9))"
 
     def __post_init__(self) -> None:
         for name in (*_LINK, "hosts", "tier", "forwards"):
