@@ -32,9 +32,9 @@ def dragonfly(
     groups = a h + 1 (the most there can be), hosts = a p groups, ports of a router = p + (a - 1) + h. `link` serves
     hosts, `local` the cables inside a group, `long` those between groups (default: as `link`). With the most groups
     one cable joins each pair: group i counts the others from itself, and group i + 1 + k is on router k // h (the
-    consecutive order, "palm tree"). With fewer groups each pair gets floor(a h / (groups - 1)) cables, dealt in that
-    order again and again over all routers evenly; ports that are left stay empty. Hosts come first, router by router;
-    label `group`.
+    relative order; "palm tree" is its mirror image). With fewer groups each pair gets floor(a h / (groups - 1))
+    cables, dealt in that order again and again over all routers evenly; ports that are left stay empty. Hosts come
+    first, router by router; label `group`.
 
     >>> small = dragonfly(p=2, a=4, h=2, link=Link(1e-6, 25e9))
     >>> small.hosts.size, small.switches.size, int(small.label("group").max()) + 1

@@ -74,6 +74,8 @@ def nvl72(alpha: float = 0.0) -> Fabric:
 def hgx_h100(alpha: float = 0.0) -> Fabric:
     """HGX or DGX H100: 8 GPUs, 4 switch chips, 18 links on a GPU: 5 to two of the chips and 4 to the other two.
 
+    Which two is not modelled after the board: the first two here.
+
     Source: NVIDIA Fabric Manager user guide, "GPU Baseboard Topologies". `alpha` as in `nvlink_node`.
 
     >>> box = hgx_h100()

@@ -39,7 +39,7 @@ EXERCISE = exercise(
             18: "that counts the global ports of one switch; the group has 32 of them",
         },
         "hosts": {
-            278_528: "that is one group less: what the vendor quotes for its largest system",
+            278_528: "that is one group less, a figure that is often quoted",
             262_656: "that is the balanced one",
             16 * 545: "that counts one switch in each group",
         },
@@ -52,7 +52,7 @@ EXERCISE = exercise(
     explain=lambda: (
         f"a h + 1 = 32 x 17 + 1 = {groups(H):.0f} groups of 32 x 16 = 512 host ports: {hosts(H):,.0f}. Balanced (a = "
         "2p = 2h) "
-        f"it would be {groups(H - 1):.0f} groups and {hosts(H - 1):,.0f} ports. HPE quotes 278,528 for Slingshot, one "
-        "group less."
+        f"it would be {groups(H - 1):.0f} groups and {hosts(H - 1):,.0f} ports. The 278,528 that is often "
+        "quoted for Slingshot is one group less."
     ),
 )
