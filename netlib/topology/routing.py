@@ -7,7 +7,6 @@ switches share an entry, as they share a prefix in a real table; the links that 
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -37,7 +36,7 @@ class Routes:
     """
 
     fabric: Fabric
-    _made: ClassVar[str] = "routes(fabric)"
+    _made = "routes(fabric)"
     start: Places
     links: Ints
     rows: Places
