@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from netlib.arguments import floats
 from netlib.links import Link
-from netlib.topology.fabric import Cables, Fabric, Ints, build
+from netlib.topology.fabric import Cables, Fabric, Ints, build, whole
 
 
 def leaf_spine(
@@ -242,17 +242,6 @@ def deal(lower: Ints, each: int, upper: Ints) -> tuple[Ints, Ints]:
     """
     cable = np.arange(lower.shape[1] * each)
     return lower[:, cable // each].ravel(), upper[:, cable % upper.shape[1]].ravel()
-
-
-def whole(name: str, value: float, least: int = 1) -> int:
-    """`value` as an int, refused in one sentence unless it is a whole number from `least`.
-
-    >>> whole("hosts", 1024)
-    1024
-    """
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
-        raise ValueError(f"{name} = {str(value)[:40]} must be a whole number, {least} or more")
-    return int(value)
 
 
 def _divisors(n: int) -> list[int]:

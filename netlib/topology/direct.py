@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from netlib.links import Link
-from netlib.topology.fabric import Cables, Fabric, build
+from netlib.topology.fabric import Cables, Fabric, build, whole
 
 _Ends = NDArray[np.int64]
 
@@ -41,8 +41,7 @@ def dragonfly(
     >>> dragonfly(p=16, a=32, h=17, link=Link(1e-6, 25e9)).hosts.size  # the largest Slingshot: 545 groups
     279040
     """
-    _whole(1, p=p, a=a)
-    _whole(0, h=h)
+    p, a, h = whole("p", p), whole("a", a), whole("h", h, 0)
     groups = _groups(groups, a * h + 1, f"a h + 1 = {a * h + 1}")
     routers, hosts = groups * a, groups * a * p
     i, j = np.triu_indices(a, 1)
@@ -73,7 +72,7 @@ def dragonfly_plus(radix: int, link: Link, groups: int | None = None) -> Fabric:
     >>> [dragonfly_plus(radix, Link(1e-6, 25e9)).hosts.size for radix in (4, 8)]
     [20, 272]
     """
-    _whole(2, radix=radix)
+    radix = whole("radix", radix, 2)
     if radix % 2:
         raise ValueError(f"radix = {radix} must be even: half of the ports face down, half up")
     half = radix // 2
@@ -109,9 +108,7 @@ def torus(sides: Sequence[int], link: Link, wrap: bool | Sequence[bool] = True) 
     >>> torus([16, 16, 16], Link(1e-6, 45e9)).cables
     12288
     """
-    shape = tuple(np.atleast_1d(sides).tolist())
-    for side in shape:
-        _whole(1, sides=side)
+    shape = tuple(whole("sides", side) for side in np.atleast_1d(sides).tolist())
     if not shape:
         raise ValueError("sides has no side; give the chips along each axis, such as (4, 4, 4)")
     closed = [bool(each) for each in np.atleast_1d(wrap)] * (1 if np.ndim(wrap) else len(shape))
@@ -153,13 +150,6 @@ def _between_groups(groups: int, routers: int, ports: int) -> tuple[_Ends, _Ends
 def _groups(groups: int | None, most: int, formula: str) -> int:
     if groups is None:
         return most
-    _whole(1, groups=groups)
-    if groups > most:
+    if whole("groups", groups) > most:
         raise ValueError(f"groups = {groups} is more than {formula}, one long cable for each pair; give at most {most}")
     return groups
-
-
-def _whole(least: int, **given: int) -> None:
-    for name, value in given.items():
-        if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
-            raise ValueError(f"{name} = {str(value)[:40]} must be a whole number of at least {least}")

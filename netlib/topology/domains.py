@@ -8,8 +8,7 @@ import numpy as np
 
 from netlib.hardware import bandwidth, fact, node
 from netlib.links import Link
-from netlib.topology.direct import _whole
-from netlib.topology.fabric import Cables, Fabric, build
+from netlib.topology.fabric import Cables, Fabric, build, whole
 
 
 def nvlink_domain(gpus: int, switches: int, links_per_gpu: int, link: Link, name: str = "NVLink domain") -> Fabric:
@@ -22,7 +21,8 @@ def nvlink_domain(gpus: int, switches: int, links_per_gpu: int, link: Link, name
     >>> small.cables, small.degree.tolist()
     (24, [6, 6, 6, 6, 12, 12])
     """
-    _whole(1, gpus=gpus, switches=switches, links_per_gpu=links_per_gpu)
+    gpus, switches = whole("gpus", gpus), whole("switches", switches)
+    links_per_gpu = whole("links_per_gpu", links_per_gpu)
     if links_per_gpu < switches:
         raise ValueError(
             f"links_per_gpu = {links_per_gpu} is fewer than the {switches} switches; every GPU needs one link to each"

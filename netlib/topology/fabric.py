@@ -154,9 +154,9 @@ class Fabric:
         2
         """
         dead = np.zeros(self.cables, bool)
-        dead[_indices("cables", cables, self.cables)] = True
+        dead[indices("cables", cables, self.cables)] = True
         down = np.zeros(self.vertices, bool)
-        down[_indices("vertices", vertices, self.vertices)] = True
+        down[indices("vertices", vertices, self.vertices)] = True
         keep = ~(np.repeat(dead, 2) | down[self.source] | down[self.target])
         return replace(self, **{name: getattr(self, name)[keep] for name in _LINK})
 
@@ -181,7 +181,7 @@ def build(
     capacity: list[Floats] = []
     latency: list[Floats] = []
     for each in cables:
-        a, b = _indices("a", each.a, vertices), _indices("b", each.b, vertices)
+        a, b = indices("a", each.a, vertices), indices("b", each.b, vertices)
         if a.shape != b.shape:
             raise ValueError(f"a has {a.size} ends and b has {b.size}; a cable has one of each")
         if np.any(a == b):
@@ -198,7 +198,7 @@ def build(
     pairs = np.concatenate(ends) if ends else np.zeros((0, 2), np.int32)
     return Fabric(
         name=name,
-        hosts=_indices("hosts", hosts, vertices),
+        hosts=indices("hosts", hosts, vertices),
         tier=_per_vertex("tier", tier, vertices),
         source=pairs.ravel(),
         target=pairs[:, ::-1].ravel(),
@@ -210,6 +210,32 @@ def build(
     )
 
 
+def whole(name: str, value: float, least: int = 1) -> int:
+    """`value` as an int, refused in one sentence unless it is a whole number from `least`.
+
+    >>> whole("hosts", 1024)
+    1024
+    """
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
+        raise ValueError(f"{name} = {str(value)[:40]} must be a whole number, {least} or more")
+    return int(value)
+
+
+def indices(name: str, value: ArrayLike, limit: int) -> Ints:
+    """Whole numbers from 0 to limit - 1, or one sentence.
+
+    >>> indices("cables", [1, 0], 2).tolist()
+    [1, 0]
+    """
+    array = np.atleast_1d(np.asarray(value))
+    if array.size and array.dtype.kind not in "iu":
+        raise ValueError(f"{name} = {str(value)[:40]!r} must be whole numbers that count from 0")
+    if array.size and not (array.min() >= 0 and array.max() < limit):
+        wrong = array[(array < 0) | (array >= limit)].flat[0]
+        raise ValueError(f"{name} = {wrong} is outside of this fabric; give 0 to {limit - 1}")
+    return array.astype(np.int32).ravel()
+
+
 def _joined(parts: list[Any], dtype: Any) -> Any:
     return np.concatenate(parts).astype(dtype) if parts else np.zeros(0, dtype)
 
@@ -218,17 +244,6 @@ def _kind(name: str) -> int:
     if name not in KINDS:
         raise ValueError(f"kind = {name!r} is not a kind of link; use one of {', '.join(KINDS)}")
     return KINDS.index(name)
-
-
-def _indices(name: str, value: ArrayLike, limit: int) -> Ints:
-    """Whole numbers from 0 to limit - 1, or one sentence."""
-    array = np.atleast_1d(np.asarray(value))
-    if array.size and array.dtype.kind not in "iu":
-        raise ValueError(f"{name} = {str(value)[:40]!r} must be whole numbers that count from 0")
-    if array.size and not (array.min() >= 0 and array.max() < limit):
-        wrong = array[(array < 0) | (array >= limit)].flat[0]
-        raise ValueError(f"{name} = {wrong} is outside of this fabric; give 0 to {limit - 1}")
-    return array.astype(np.int32).ravel()
 
 
 def _per_vertex(name: str, value: ArrayLike, vertices: int) -> Ints:

@@ -12,8 +12,8 @@ import numpy as np
 
 from netlib.hardware import bandwidth
 from netlib.links import Link
-from netlib.topology.clos import three_tiers, two_tiers, whole
-from netlib.topology.fabric import Fabric
+from netlib.topology.clos import three_tiers, two_tiers
+from netlib.topology.fabric import Fabric, whole
 from netlib.topology.rails import multi_plane, rail_optimised, with_nvswitch
 
 ALPHA = 1e-6

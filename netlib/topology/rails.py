@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from netlib.links import Link
-from netlib.topology.clos import leaf_ports, smallest_clos, three_tiers, two_tiers, whole
-from netlib.topology.fabric import KINDS, Fabric, Ints
+from netlib.topology.clos import leaf_ports, smallest_clos, three_tiers, two_tiers
+from netlib.topology.fabric import KINDS, Fabric, Ints, whole
 
 
 def rail_optimised(

@@ -59,6 +59,7 @@ def check_way(fabric, way, src: int, dst: int) -> None:
 def check_all(fabric, rng) -> None:
     """Every pair: joined, shortest, and refused exactly where there is no way."""
     found = routes(fabric)
+    assert np.array_equal(found.table == -1, (found.hops == 0) | (found.hops == 32_000))  # a group wherever a way is
     for i, src in enumerate(fabric.hosts.tolist()):
         for j, dst in enumerate(fabric.hosts.tolist()):
             graph = as_graph(fabric, src, dst)
@@ -106,6 +107,15 @@ def test_all_shortest_ways_are_candidates() -> None:
         rng = np.random.default_rng(0)
         ways = np.unique(paths(found, [src] * 2000, [dst] * 2000, lambda hop, rng=rng: rng.integers(hop.count)), axis=0)
         assert {(src, *fabric.target[way].tolist()) for way in ways} == want
+
+
+def test_a_host_between_two_hosts_carries_nothing_of_theirs() -> None:
+    """From 0 to 2 over the switch or over host 1: equally long, but a host passes nothing on."""
+    four = Cables([0, 2, 0, 1], [3, 3, 1, 2], LINK)
+    fabric = build("side by side", 4, [0, 1, 2], [0, 0, 0, 1], [four])
+    ways = paths(routes(fabric), [0] * 8, [2] * 8, lambda hop: hop.flow % hop.count)
+    assert np.unique(ways, axis=0).tolist() == [[0, 3]]
+    check_all(fabric, np.random.default_rng(0))
 
 
 def test_parallel_cables_are_candidates_up_and_down() -> None:
