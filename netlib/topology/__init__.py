@@ -20,7 +20,8 @@ failures    what remains without some links, switches or a plane
 sizing      `bill`: switches, cables, transceivers, watts and cost
 forms       the same by closed form: hosts, switches, hops, bisection
 
-Flows:
+Flows, on their way:
+flows       who sends how much to whom: lists of ranks, checked
 hashing     the hash of a RoCEv2 five-tuple, source ports of queue pairs, a mixer of words
 policies    which shortest path: ecmp, flowlets, minimal, d_mod_k, adaptive
 spraying    every packet its own way: exact loads
@@ -31,7 +32,7 @@ growth      what building, routing and sharing cost here, measured
 """
 
 from netlib.topology.affinity import Affinity, affinity, dgx_h100_tree, node_tree, pcie_tree
-from netlib.topology.clos import clos3, fat_tree, leaf_spine, smallest_clos
+from netlib.topology.clos import clos3, fat_tree, leaf_spine, one_switch, smallest_clos
 from netlib.topology.collisions import ecmp_speed, expected_max_load, links_used, max_load_distribution
 from netlib.topology.cuts import Cut, bisection, disjoint_paths, path_count, worst_half
 from netlib.topology.detours import dimension_ordered, one_global, pxn, valiant
@@ -173,6 +174,7 @@ __all__ = [
     "nvlink_domain",
     "nvlink_node",
     "one_global",
+    "one_switch",
     "oversubscription",
     "passes",
     "path_count",

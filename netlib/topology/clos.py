@@ -105,6 +105,17 @@ def clos3(
     return three_tiers(name, np.arange(hosts) // down, pod, (ups, pod, cores_up), radix, link, up or link)
 
 
+def one_switch(hosts: int, link: Link) -> Fabric:
+    """Hosts on one switch: the smallest network, and the ideal that the others are measured against.
+
+    >>> one_switch(3, Link(1e-6, 50e9)).target.tolist()
+    [3, 0, 3, 1, 3, 2]
+    """
+    hosts = whole("hosts", hosts)
+    up = Cables(np.arange(hosts), np.full(hosts, hosts), link, "access")
+    return build(f"one switch, {hosts} hosts", hosts + 1, np.arange(hosts), np.arange(hosts + 1) // hosts, [up])
+
+
 def smallest_clos(hosts: int, radix: int, link: Link) -> Fabric:
     """The non-blocking Clos with the fewest tiers: one switch, `leaf_spine` or `clos3`.
 
@@ -113,8 +124,7 @@ def smallest_clos(hosts: int, radix: int, link: Link) -> Fabric:
     """
     hosts, radix = whole("hosts", hosts), whole("radix", radix, 2)
     if hosts <= radix:
-        up = Cables(np.arange(hosts), np.full(hosts, hosts), link, "access")
-        return build(f"one switch, {hosts} hosts", hosts + 1, np.arange(hosts), np.arange(hosts + 1) // hosts, [up])
+        return one_switch(hosts, link)
     return (leaf_spine if hosts <= radix**2 / 2 else clos3)(hosts, radix, link)
 
 

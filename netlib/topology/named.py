@@ -1,8 +1,8 @@
 """Named fabrics: real machines, built from what was published about them and checked against its counts.
 
 Each docstring says what is published, where, and what we assume. `PUBLISHED` holds the counts; the tests compare them
-with the built fabric, one by one. Link speeds come from the registry. `ALPHA` is our assumption throughout.
-Read with the chapter "Scale-out", section "Fabrics that exist".
+with the built fabric, one by one. Link speeds come from the registry. `ALPHA` is our assumption throughout. Read with
+the chapter "Scale-out", section "Where the systems are".
 """
 
 from collections.abc import Callable, Mapping

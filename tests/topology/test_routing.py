@@ -7,9 +7,22 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from netlib.links import Link
-from netlib.topology import Cables, build, dragonfly, dragonfly_plus, fat_tree, leaf_spine, nvl72, paths, routes, torus
+from netlib.topology import (
+    Cables,
+    build,
+    dragonfly,
+    dragonfly_plus,
+    fat_tree,
+    leaf_spine,
+    nvl72,
+    paths,
+    routes,
+    routing,
+    torus,
+)
+from netlib.topology.flows import ranks
 from netlib.topology.rails import multi_plane, rail_only, rail_optimised
-from netlib.topology.routing import _numbered, ranks
+from netlib.topology.routing import _numbered
 
 LINK = Link(1e-6, 50e9)
 INSIDE = Link(1e-7, 450e9)
@@ -153,6 +166,15 @@ def test_an_nvswitch_joins_its_own_gpus_only() -> None:
     nvlink = fabric.of_kind("nvlink")
     assert [int(nvlink[way[way >= 0]].sum()) for way in ways] == [2, 0, 0]
     assert np.all(routes(nvl72()).distance(0, np.arange(1, 72)) == 2)
+
+
+@pytest.mark.parametrize("name", FABRICS)
+def test_rows_are_the_same_in_blocks_of_any_size(name, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = routes(FABRICS[name])
+    monkeypatch.setattr(routing, "_BLOCK", 3)
+    parts = routes(FABRICS[name])
+    for array in ("table", "first", "count", "place"):
+        assert np.array_equal(getattr(whole, array), getattr(parts, array))
 
 
 def test_big_switches_have_groups_of_more_than_64_links() -> None:
