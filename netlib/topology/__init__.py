@@ -1,31 +1,38 @@
 """Topology: GPU networks as arrays of directed links, what they hold, and where the bytes go.
 
-fabric      `Fabric`: vertices, directed links, labels; `build` makes one  (the core)
-clos        leaf-spine, fat-tree and any-size three-tier Clos
+fabric      `Fabric`: vertices, directed links, labels; `build` makes one                 (the core)
+routing     `routes`: all shortest paths, as switches hold them; `paths` of given flows  (the core)
+rates       `max_min_rates`: what flows get of links they share; `completion_times`      (the core)
+
+Fabrics, built:
+clos        leaf-spine, fat-tree, three tiers at any size
 rails       rail-optimised, rail-only, several planes
 direct      dragonfly, dragonfly+, torus and mesh
 domains     NVLink domains: NVL72, HGX, any n
-named       DGX SuperPOD, HPN, Meta 24K, MegaScale, Slingshot, TPU v4 and their published counts
-forms       closed forms: hosts, switches, hops, bisection
+affinity    the PCIe tree of a node and its codes (PIX ... SYS, NV#)
+named       SuperPOD, HPN, Meta 24K, MegaScale, Slingshot, TPU v4, and their published counts
+
+Fabrics, measured:
+hops        links between any two places; hosts that are alike
 metrics     diameter, mean hops, oversubscription
 cuts        bisection by maximum flow, how many paths
 failures    what remains without some links, switches or a plane
-routing     `routes`: all shortest paths as a switch holds them; `paths`: the way of every flow  (the core)
-hashing     the hash of a RoCEv2 five-tuple, queue pairs' source ports, a mixer of words
-policies    which shortest path: ecmp, flowlets, minimal, d_mod_k, adaptive
-rates       max-min fair rates, completion times, the link that holds a flow
 sizing      `bill`: switches, cables, transceivers, watts and cost
+forms       the same by closed form: hosts, switches, hops, bisection
+
+Flows, on their way:
+flows       who sends how much to whom: lists of ranks, checked
+hashing     the hash of a RoCEv2 five-tuple, source ports of queue pairs, a mixer of words
+policies    which shortest path: ecmp, flowlets, minimal, d_mod_k, adaptive
 spraying    every packet its own way: exact loads
-detours     one_global and valiant on a dragonfly, dimension_ordered on a torus, pxn onto the destination's rail
 ledgers     `Ledger`: bytes on every link; all-to-all without holding its flows
-hops        `distances_to`, `host_classes`: links between any two places
-growth      what building, routing and sharing cost here, measured
-affinity    the PCIe tree of a node and its codes (PIX ... SYS, NV#)
+detours     one_global and valiant on a dragonfly, dimension_ordered on a torus, pxn onto the destination's rail
 collisions  exact statistics of flows that choose links by hash
+growth      what building, routing and sharing cost here, measured
 """
 
 from netlib.topology.affinity import Affinity, affinity, dgx_h100_tree, node_tree, pcie_tree
-from netlib.topology.clos import clos3, fat_tree, leaf_spine, smallest_clos
+from netlib.topology.clos import clos3, fat_tree, leaf_spine, one_switch, smallest_clos
 from netlib.topology.collisions import ecmp_speed, expected_max_load, links_used, max_load_distribution
 from netlib.topology.cuts import Cut, bisection, disjoint_paths, path_count, worst_half
 from netlib.topology.detours import dimension_ordered, one_global, pxn, valiant
@@ -167,6 +174,7 @@ __all__ = [
     "nvlink_domain",
     "nvlink_node",
     "one_global",
+    "one_switch",
     "oversubscription",
     "passes",
     "path_count",

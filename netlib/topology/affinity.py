@@ -1,7 +1,7 @@
 """Affinity: the inside of a node as a tree of PCIe, and how near each GPU is to each NIC.
 
 `nvidia-smi topo -m` prints one code for each pair of devices. The codes follow from what the path between the two
-crosses, so they are computed here from the tree. Read with the chapter "Scale-up", section "Reading topo -m".
+crosses, so they are computed here from the tree. Read with the chapter "Scale-up", section "The node from inside".
 """
 
 import re
@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 from netlib.arguments import declared
 from netlib.hardware import bandwidth, fact, node
 from netlib.links import Link
-from netlib.topology.direct import _whole
-from netlib.topology.fabric import Cables, Fabric, Ints, build
+from netlib.topology.fabric import Cables, Fabric, Ints, build, whole
 from netlib.topology.hops import distances_to
 
 PARTS = ("GPU", "NIC", "PCI", "HB", "CPU", "NVS")
@@ -242,7 +241,7 @@ def _check(
         if each[:3] != "NVS" and not _root(each, parents).startswith("CPU"):
             raise ValueError(f"parents leads from {each} to {_root(each, parents)}; every chain must end at a CPU")
     for (one, two), count in bonds.items():
-        _whole(1, nvlinks=count)
+        whole("nvlinks", count)
         if one == two or {one[:3], two[:3]} - {"GPU", "NVS"}:
             raise ValueError(f"nvlinks joins {one} and {two}; an NVLink joins two GPUs, or a GPU and an NVS")
     if bonds and nvlink is None:

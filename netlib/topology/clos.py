@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from netlib.arguments import declared, floats
 from netlib.links import Link
-from netlib.topology.fabric import Cables, Fabric, Ints, affordable, build
+from netlib.topology.fabric import Cables, Fabric, Ints, affordable, build, whole
 
 
 @declared
@@ -112,6 +112,19 @@ def clos3(
 
 
 @declared
+def one_switch(hosts: int, link: Link) -> Fabric:
+    """Hosts on one switch: the smallest network, and the ideal that the others are measured against.
+
+    >>> one_switch(3, Link(1e-6, 50e9)).target.tolist()
+    [3, 0, 3, 1, 3, 2]
+    """
+    hosts = whole("hosts", hosts)
+    affordable(hosts, hosts=hosts)
+    up = Cables(np.arange(hosts), np.full(hosts, hosts), link, "access")
+    return build(f"one switch, {hosts} hosts", hosts + 1, np.arange(hosts), np.arange(hosts + 1) // hosts, [up])
+
+
+@declared
 def smallest_clos(hosts: int, radix: int, link: Link) -> Fabric:
     """The non-blocking Clos with the fewest tiers: one switch, `leaf_spine` or `clos3`.
 
@@ -120,9 +133,7 @@ def smallest_clos(hosts: int, radix: int, link: Link) -> Fabric:
     """
     hosts, radix = whole("hosts", hosts), whole("radix", radix, 2)
     if hosts <= radix:
-        affordable(hosts, hosts=hosts)
-        up = Cables(np.arange(hosts), np.full(hosts, hosts), link, "access")
-        return build(f"one switch, {hosts} hosts", hosts + 1, np.arange(hosts), np.arange(hosts + 1) // hosts, [up])
+        return one_switch(hosts, link)
     return (leaf_spine if hosts <= radix**2 / 2 else clos3)(hosts, radix, link)
 
 
@@ -250,17 +261,6 @@ def deal(lower: Ints, each: int, upper: Ints) -> tuple[Ints, Ints]:
     """
     cable = np.arange(lower.shape[1] * each)
     return lower[:, cable // each].ravel(), upper[:, cable % upper.shape[1]].ravel()
-
-
-def whole(name: str, value: float, least: int = 1) -> int:
-    """`value` as an int, refused in one sentence unless it is a whole number from `least`.
-
-    >>> whole("hosts", 1024)
-    1024
-    """
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
-        raise ValueError(f"{name} = {str(value)[:40]} must be a whole number, {least} or more")
-    return int(value)
 
 
 def _divisors(n: int) -> list[int]:

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from netlib.arguments import array, declared
 from netlib.links import Link
-from netlib.topology.fabric import Cables, Fabric, affordable, build
+from netlib.topology.fabric import Cables, Fabric, affordable, build, whole
 
 _Ends = NDArray[np.int64]
 
@@ -42,8 +42,7 @@ def dragonfly(
     >>> dragonfly(p=16, a=32, h=17, link=Link(1e-6, 25e9)).hosts.size  # the largest Slingshot: 545 groups
     279040
     """
-    _whole(1, p=p, a=a)
-    _whole(0, h=h)
+    p, a, h = whole("p", p), whole("a", a), whole("h", h, 0)
     groups = _groups(groups, a * h + 1, f"a h + 1 = {a * h + 1}")
     affordable(groups * a * (2 * p + a + h) // 2, p=p, a=a, h=h, groups=groups)
     routers, hosts = groups * a, groups * a * p
@@ -76,7 +75,7 @@ def dragonfly_plus(radix: int, link: Link, groups: int | None = None) -> Fabric:
     >>> [dragonfly_plus(radix, Link(1e-6, 25e9)).hosts.size for radix in (4, 8)]
     [20, 272]
     """
-    _whole(2, radix=radix)
+    radix = whole("radix", radix, 2)
     if radix % 2:
         raise ValueError(f"radix = {radix} must be even: half of the ports face down, half up")
     half = radix // 2
@@ -114,9 +113,7 @@ def torus(sides: ArrayLike, link: Link, wrap: ArrayLike = True) -> Fabric:
     >>> torus([16, 16, 16], Link(1e-6, 45e9)).cables
     12288
     """
-    shape = tuple(np.atleast_1d(array("sides", sides)).tolist())
-    for side in shape:
-        _whole(1, sides=side)
+    shape = tuple(whole("sides", side) for side in np.atleast_1d(array("sides", sides)).tolist())
     if len(shape) > 32:
         raise ValueError(f"sides has {len(shape)} axes; give 32 at most")
     if not shape:
@@ -164,13 +161,6 @@ def _between_groups(groups: int, routers: int, ports: int) -> tuple[_Ends, _Ends
 def _groups(groups: int | None, most: int, formula: str) -> int:
     if groups is None:
         return most
-    _whole(1, groups=groups)
-    if groups > most:
+    if whole("groups", groups) > most:
         raise ValueError(f"groups = {groups} is more than {formula}, one long cable for each pair; give at most {most}")
     return groups
-
-
-def _whole(least: int, **given: int) -> None:
-    for name, value in given.items():
-        if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
-            raise ValueError(f"{name} = {str(value)[:40]} must be a whole number of at least {least}")

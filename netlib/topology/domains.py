@@ -1,7 +1,7 @@
 """Domains: the GPUs that reach one another over NVLink, all through one layer of NVSwitch chips.
 
 Every GPU has links to every switch, so any pair is two links apart and uses all of its links. Read with the chapter
-"Scale-up", section "Anatomy of a rack".
+"Scale-up", section "Anatomy of a domain".
 """
 
 import numpy as np
@@ -9,8 +9,7 @@ import numpy as np
 from netlib.arguments import declared
 from netlib.hardware import bandwidth, fact, node
 from netlib.links import Link
-from netlib.topology.direct import _whole
-from netlib.topology.fabric import Cables, Fabric, affordable, build
+from netlib.topology.fabric import Cables, Fabric, affordable, build, whole
 
 
 @declared
@@ -24,7 +23,8 @@ def nvlink_domain(gpus: int, switches: int, links_per_gpu: int, link: Link, name
     >>> small.cables, small.degree.tolist()
     (24, [6, 6, 6, 6, 12, 12])
     """
-    _whole(1, gpus=gpus, switches=switches, links_per_gpu=links_per_gpu)
+    gpus, switches = whole("gpus", gpus), whole("switches", switches)
+    links_per_gpu = whole("links_per_gpu", links_per_gpu)
     if links_per_gpu < switches:
         raise ValueError(
             f"links_per_gpu = {links_per_gpu} is fewer than the {switches} switches; every GPU needs one link to each"

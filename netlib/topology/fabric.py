@@ -171,9 +171,9 @@ class Fabric:
         2
         """
         dead = np.zeros(self.cables, bool)
-        dead[_indices("cables", cables, self.cables)] = True
+        dead[indices("cables", cables, self.cables)] = True
         down = np.zeros(self.vertices, bool)
-        down[_indices("vertices", vertices, self.vertices)] = True
+        down[indices("vertices", vertices, self.vertices)] = True
         keep = ~(np.repeat(dead, 2) | down[self.source] | down[self.target])
         return replace(self, **{name: getattr(self, name)[keep] for name in _LINK})
 
@@ -203,7 +203,7 @@ def build(
     for each in cables:
         if not isinstance(each, Cables):
             raise ValueError(f"cables = {str(each)[:40]!r} is not a Cables; make a list of Cables(a, b, link, kind)")
-        a, b = _indices("a", each.a, vertices), _indices("b", each.b, vertices)
+        a, b = indices("a", each.a, vertices), indices("b", each.b, vertices)
         if a.shape != b.shape:
             raise ValueError(f"a has {a.size} ends and b has {b.size}; a cable has one of each")
         if np.any(a == b):
@@ -220,7 +220,7 @@ def build(
     pairs = np.concatenate(ends) if ends else np.zeros((0, 2), np.int32)
     return Fabric(
         name=name,
-        hosts=_indices("hosts", hosts, vertices),
+        hosts=indices("hosts", hosts, vertices),
         tier=_per_vertex("tier", tier, vertices),
         source=pairs.ravel(),
         target=pairs[:, ::-1].ravel(),
@@ -230,6 +230,32 @@ def build(
         labels={n: _per_vertex(n, v, vertices) for n, v in (labels or {}).items()},
         forwards=np.zeros(0, bool) if forwards is None else _per_vertex("forwards", forwards, vertices).astype(bool),
     )
+
+
+def whole(name: str, value: float, least: int = 1) -> int:
+    """`value` as an int, refused in one sentence unless it is a whole number from `least`.
+
+    >>> whole("hosts", 1024)
+    1024
+    """
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
+        raise ValueError(f"{name} = {str(value)[:40]} must be a whole number, {least} or more")
+    return int(value)
+
+
+def indices(name: str, value: ArrayLike, limit: int) -> Ints:
+    """Whole numbers from 0 to limit - 1, or one sentence.
+
+    >>> indices("cables", [1, 0], 2).tolist()
+    [1, 0]
+    """
+    given = np.atleast_1d(array(name, value))
+    if given.size and given.dtype.kind not in "iu":
+        raise ValueError(f"{name} = {str(value)[:40]!r} must be whole numbers that count from 0")
+    if given.size and not (given.min() >= 0 and given.max() < limit):
+        wrong = given[(given < 0) | (given >= limit)].flat[0]
+        raise ValueError(f"{name} = {wrong} is outside of this fabric; give 0 to {limit - 1}")
+    return given.astype(np.int32).ravel()
 
 
 def _joined(parts: list[Any], dtype: Any) -> Any:
@@ -263,17 +289,6 @@ def _kind(name: str) -> int:
     if not isinstance(name, str) or name not in KINDS:
         raise ValueError(f"kind = {str(name)[:40]!r} is not a kind of link; use one of {', '.join(KINDS)}")
     return KINDS.index(name)
-
-
-def _indices(name: str, value: ArrayLike, limit: int) -> Ints:
-    """Whole numbers from 0 to limit - 1, or one sentence."""
-    given = np.atleast_1d(array(name, value))
-    if given.size and given.dtype.kind not in "iu":
-        raise ValueError(f"{name} = {str(value)[:40]!r} must be whole numbers that count from 0")
-    if given.size and not (given.min() >= 0 and given.max() < limit):
-        wrong = given[(given < 0) | (given >= limit)].flat[0]
-        raise ValueError(f"{name} = {wrong} is outside of this fabric; give 0 to {limit - 1}")
-    return given.astype(np.int32).ravel()
 
 
 def _per_vertex(name: str, value: ArrayLike, vertices: int) -> Ints:

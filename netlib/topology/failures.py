@@ -1,7 +1,7 @@
 """Failures: what a fabric can still do once cables, switches or a plane are gone.
 
 Take the broken fabric from `Fabric.without`; compare it with the whole one. Read with the chapter "Scale-out", section
-"Rails, planes, tiers".
+"What remains when something breaks".
 """
 
 from dataclasses import dataclass

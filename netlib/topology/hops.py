@@ -2,14 +2,14 @@
 
 A breadth-first search from 64 places at a time: each vertex holds one bit for each place, and one level is one OR over
 its neighbours. Hosts that hang from the same switches are equally far from everything, so they share a row. Read with
-the chapter "Scale-out", section "Hops".
+the chapter "Scale-out", section "Clos arithmetic".
 """
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from netlib.arguments import declared
-from netlib.topology.fabric import Fabric, Ints, Mask, _indices
+from netlib.topology.fabric import Fabric, Ints, Mask, indices
 
 Hops = NDArray[np.int16]
 
@@ -95,8 +95,8 @@ def distances_to(fabric: Fabric, vertices: ArrayLike, among: ArrayLike | None = 
     >>> distances_to(line, [0]).tolist()
     [[0, 3, 1, 2, -1]]
     """
-    goals = _indices("vertices", vertices, fabric.vertices)
-    wanted = np.arange(fabric.vertices) if among is None else _indices("among", among, fabric.vertices)
+    goals = indices("vertices", vertices, fabric.vertices)
+    wanted = np.arange(fabric.vertices) if among is None else indices("among", among, fabric.vertices)
     search = _Search(fabric, goals, wanted)
     block = max(64, _CELLS // max(1, search.rows.size) // 64 * 64)
     found = np.empty((goals.size, wanted.size), np.int16)

@@ -12,7 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from netlib.arguments import Floats, array, declared, floats, formula
 from netlib.topology.fabric import KINDS, Fabric, Ints, Mask
-from netlib.topology.routing import Places, Routes
+from netlib.topology.flows import Places
+from netlib.topology.routing import Routes
 from netlib.topology.spraying import spray, spray_all_to_all
 
 Policy = Callable[[Routes, Places, Places], Ints]
@@ -53,8 +54,9 @@ class Ledger:
     def level(self, kind: str, below: int | None = None, above: int | None = None) -> Mask:
         """(E,) the links of a kind; with tiers, only those from tier `below` to tier `above`.
 
-        >>> from netlib.topology.routing import _star
-        >>> Ledger(_star(2), np.zeros(4)).level("access", 0, 1).tolist()
+        >>> from netlib.links import Link
+        >>> from netlib.topology import one_switch
+        >>> Ledger(one_switch(2, Link(1e-6, 50e9)), np.zeros(4)).level("access", 0, 1).tolist()
         [True, False, True, False]
         """
         fabric = self.fabric
@@ -66,8 +68,9 @@ class Ledger:
     def imbalance(self, mask: Mask) -> float:
         """Hottest / mean of the seconds of these links, idle ones counted; 1 is even. nan where nothing is carried.
 
-        >>> from netlib.topology.routing import _star
-        >>> held = Ledger(_star(2), np.array([30.0, 0, 10, 0]))
+        >>> from netlib.links import Link
+        >>> from netlib.topology import one_switch
+        >>> held = Ledger(one_switch(2, Link(1e-6, 50e9)), np.array([30.0, 0, 10, 0]))
         >>> held.imbalance(held.level("access", 0, 1))
         1.5
         """
@@ -77,8 +80,9 @@ class Ledger:
     def used(self, mask: Mask) -> float:
         """Share of these links that carry anything.
 
-        >>> from netlib.topology.routing import _star
-        >>> Ledger(_star(2), np.array([30.0, 0, 10, 0])).used(np.ones(4, bool))
+        >>> from netlib.links import Link
+        >>> from netlib.topology import one_switch
+        >>> Ledger(one_switch(2, Link(1e-6, 50e9)), np.array([30.0, 0, 10, 0])).used(np.ones(4, bool))
         0.5
         """
         return float(np.mean(self.bytes[mask] > 0)) if mask.any() else float("nan")
@@ -86,8 +90,9 @@ class Ledger:
     def levels(self) -> dict[tuple[str, int, int], Mask]:
         """Links by kind, tier they leave and tier they enter: the rows of a table of this ledger.
 
-        >>> from netlib.topology.routing import _star
-        >>> list(Ledger(_star(2), np.zeros(4)).levels())
+        >>> from netlib.links import Link
+        >>> from netlib.topology import one_switch
+        >>> list(Ledger(one_switch(2, Link(1e-6, 50e9)), np.zeros(4)).levels())
         [('access', 0, 1), ('access', 1, 0)]
         """
         fabric = self.fabric
@@ -98,8 +103,9 @@ class Ledger:
     def by_kind(self) -> dict[str, float]:
         """Bytes summed over the links of each kind.
 
-        >>> from netlib.topology.routing import _star
-        >>> Ledger(_star(2), np.array([30.0, 0, 10, 0])).by_kind()
+        >>> from netlib.links import Link
+        >>> from netlib.topology import one_switch
+        >>> Ledger(one_switch(2, Link(1e-6, 50e9)), np.array([30.0, 0, 10, 0])).by_kind()
         {'access': 40.0}
         """
         total = np.bincount(self.fabric.kind, self.bytes, len(KINDS))
@@ -108,8 +114,9 @@ class Ledger:
     def by_level(self) -> dict[tuple[str, int, int], float]:
         """Bytes summed by kind, tier left and tier entered: going up a Clos, turning, coming down.
 
-        >>> from netlib.topology.routing import _star
-        >>> Ledger(_star(2), np.array([30.0, 0, 0, 30])).by_level()
+        >>> from netlib.links import Link
+        >>> from netlib.topology import one_switch
+        >>> Ledger(one_switch(2, Link(1e-6, 50e9)), np.array([30.0, 0, 0, 30])).by_level()
         {('access', 0, 1): 30.0, ('access', 1, 0): 30.0}
         """
         return {key: float(self.bytes[mask].sum()) for key, mask in self.levels().items()}
@@ -123,8 +130,9 @@ def ledger(fabric: Fabric, paths: ArrayLike, size: ArrayLike = 1.0) -> Ledger:
     `size` is bytes of each flow, (F,), or of all. Where `paths` holds q rows for each of F sizes (queue pairs), each
     row carries 1/q.
 
-    >>> from netlib.topology.routing import _star
-    >>> ledger(_star(3), np.array([[0, 5], [2, 5]]), [100, 50]).bytes.tolist()
+    >>> from netlib.links import Link
+    >>> from netlib.topology import one_switch
+    >>> ledger(one_switch(3, Link(1e-6, 50e9)), np.array([[0, 5], [2, 5]]), [100, 50]).bytes.tolist()
     [100.0, 0.0, 50.0, 0.0, 0.0, 150.0]
     """
     weight, paths = floats("size", size), array("paths", paths)
@@ -153,9 +161,9 @@ def all_to_all_ledger(
     `ecmp` or `partial(ecmp, qps=4)`; it is called for about `batch` flows at a time, so that 8,192 hosts (67 million
     flows) are never held at once. A policy that looks at loads sees one batch only.
 
-    >>> from netlib.topology.policies import ecmp
-    >>> from netlib.topology.routing import _star, routes
-    >>> all_to_all_ledger(routes(_star(3)), 100, ecmp).bytes.tolist()
+    >>> from netlib.links import Link
+    >>> from netlib.topology import ecmp, one_switch, routes
+    >>> all_to_all_ledger(routes(one_switch(3, Link(1e-6, 50e9))), 100, ecmp).bytes.tolist()
     [200.0, 200.0, 200.0, 200.0, 200.0, 200.0]
     """
     each = float(floats("size", size))

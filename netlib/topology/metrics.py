@@ -1,7 +1,7 @@
 """Metrics: how far apart hosts are and what a tier passes up; counted on the graph, none from a formula.
 
 Distances are in links, host to host, so that two hosts on one switch are 2 apart. Read with the chapter "Scale-out",
-section "Hops".
+section "Clos arithmetic".
 """
 
 from collections.abc import Iterator
@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from netlib.arguments import declared, formula
-from netlib.topology.fabric import Fabric, Ints, _indices
+from netlib.topology.fabric import Fabric, Ints, indices
 from netlib.topology.hops import Hops, distances_to, host_classes, passes
 
 _ROWS = 2048  # goals searched at once where only a sum or a maximum is kept
@@ -39,7 +39,7 @@ class Distances:
         >>> distances(hgx_h100()).between([0, 0], [0, 7]).tolist()
         [0, 2]
         """
-        a, b = (_indices(name, rank, self.of.size).reshape(np.shape(rank)) for name, rank in (("a", a), ("b", b)))
+        a, b = (indices(name, rank, self.of.size).reshape(np.shape(rank)) for name, rank in (("a", a), ("b", b)))
         return np.where(a == b, np.int16(0), self.links[self.of[a], self.of[b]])
 
 

@@ -2,7 +2,7 @@
 
 All of them choose among the same links, those of `routes`; they differ in what they look at. ECMP looks at the head of
 the packet, adaptive routing at the queues, D-mod-k at the destination alone. Read with the chapter "Scale-out", section
-"Hash, spray, collide".
+"Where the bytes go".
 """
 
 from functools import partial
@@ -13,9 +13,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from netlib.arguments import Floats, declared
 from netlib.topology.fabric import Ints
+from netlib.topology.flows import Places, ends, ranks, sizes
 from netlib.topology.hashing import Words, five_tuple_hash, mix, pick, source_port
 from netlib.topology.hops import by_leaf
-from netlib.topology.routing import Choose, Hop, Places, Routes, ends, follow, paths, ranks, sizes
+from netlib.topology.routing import Choose, Hop, Routes, follow, paths
 
 MOST_WAYS = 1 << 27
 """Ways that are held at once: 134 million, 3 GB and more."""
@@ -30,8 +31,9 @@ def ecmp(routes: Routes, src: ArrayLike, dst: ArrayLike, qps: int = 1, seed: int
     all switches use the same bare hash, so that a switch sees only flows that chose alike before it, and chooses alike
     again: most of its links stay empty.
 
-    >>> from netlib.topology.routing import _star, routes
-    >>> ecmp(routes(_star(3)), [0, 1], [1, 2], qps=2).tolist()
+    >>> from netlib.links import Link
+    >>> from netlib.topology import one_switch, routes
+    >>> ecmp(routes(one_switch(3, Link(1e-6, 50e9))), [0, 1], [1, 2], qps=2).tolist()
     [[0, 3], [0, 3], [2, 5], [2, 5]]
     """
     if not 0 <= seed < (1 << 32) - 1:
@@ -47,8 +49,9 @@ def flowlets(routes: Routes, src: ArrayLike, dst: ArrayLike, n: int, rng: Genera
     The cuts lie at random places of the flow, as gaps in its traffic do. A burst follows the one before it, where the
     queue pairs of `ecmp` run side by side; the bytes on the links differ only in that bursts are unequal.
 
-    >>> from netlib.topology.routing import _star, routes
-    >>> ways, share = flowlets(routes(_star(3)), [0, 1], [1, 2], 4, np.random.default_rng(0))
+    >>> from netlib.links import Link
+    >>> from netlib.topology import one_switch, routes
+    >>> ways, share = flowlets(routes(one_switch(3, Link(1e-6, 50e9))), [0, 1], [1, 2], 4, np.random.default_rng(0))
     >>> ways.shape, round(float(share.sum()), 9)
     ((8, 2), 2.0)
     """
@@ -63,8 +66,9 @@ def flowlets(routes: Routes, src: ArrayLike, dst: ArrayLike, n: int, rng: Genera
 def minimal(routes: Routes, src: ArrayLike, dst: ArrayLike, rng: Generator) -> Ints:
     """Each flow takes one of its shortest paths, drawn evenly hop by hop: (F, hops). Minimal routing on a dragonfly.
 
-    >>> from netlib.topology.routing import _star, routes
-    >>> minimal(routes(_star(3)), [0], [1], np.random.default_rng(0)).tolist()
+    >>> from netlib.links import Link
+    >>> from netlib.topology import one_switch, routes
+    >>> minimal(routes(one_switch(3, Link(1e-6, 50e9))), [0], [1], np.random.default_rng(0)).tolist()
     [[0, 3]]
     """
     return paths(routes, src, dst, at_random(rng))
@@ -74,8 +78,9 @@ def minimal(routes: Routes, src: ArrayLike, dst: ArrayLike, rng: Generator) -> I
 def at_random(rng: Generator) -> Choose:
     """A `choose` for `paths`: every candidate is as likely as another.
 
-    >>> from netlib.topology.routing import _star, paths, routes
-    >>> paths(routes(_star(3)), [0], [1], at_random(np.random.default_rng(0))).tolist()
+    >>> from netlib.links import Link
+    >>> from netlib.topology import one_switch, paths, routes
+    >>> paths(routes(one_switch(3, Link(1e-6, 50e9))), [0], [1], at_random(np.random.default_rng(0))).tolist()
     [[0, 3]]
     """
     return lambda hop: rng.integers(hop.count)
@@ -90,8 +95,9 @@ def d_mod_k(routes: Routes, src: ArrayLike, dst: ArrayLike) -> Ints:
     (Zahavi 2012, "Fat-tree routing and node ordering providing contention free traffic for MPI global collectives").
     InfiniBand's fat-tree routing works this way. Fixed: it knows neither loads nor flows.
 
-    >>> from netlib.topology.routing import _star, routes
-    >>> d_mod_k(routes(_star(3)), [0], [1]).tolist()
+    >>> from netlib.links import Link
+    >>> from netlib.topology import one_switch, routes
+    >>> d_mod_k(routes(one_switch(3, Link(1e-6, 50e9))), [0], [1]).tolist()
     [[0, 3]]
     """
     fabric = routes.fabric
@@ -122,8 +128,9 @@ def adaptive(
     the links before them in turn, least loaded first. block=1 is perfect knowledge, one flow at a time (slow); a large
     block is old news. A switch sees its own links and nothing beyond, as in hardware.
 
-    >>> from netlib.topology.routing import _star, routes
-    >>> adaptive(routes(_star(3)), [0], [1], np.random.default_rng(0)).tolist()
+    >>> from netlib.links import Link
+    >>> from netlib.topology import one_switch, routes
+    >>> adaptive(routes(one_switch(3, Link(1e-6, 50e9))), [0], [1], np.random.default_rng(0)).tolist()
     [[0, 3]]
     """
     fabric = routes.fabric

@@ -2,8 +2,8 @@
 
 A rail is one GPU index: the NICs of all GPUs "number 3" of a group of nodes meet on one leaf, so that a collective in
 which each GPU talks to its namesakes needs one switch. A plane is one of several equal fabrics, each with a part of the
-bandwidth of every GPU. A tier is a layer of switches. The three are independent.
-Read with the chapter "Scale-out", section "Rails, planes and tiers".
+bandwidth of every GPU. A tier is a layer of switches. The three are independent. Read with the chapter "Scale-out",
+section "Rails, planes, tiers".
 """
 
 from dataclasses import replace
@@ -14,8 +14,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from netlib.arguments import array, declared
 from netlib.links import Link
-from netlib.topology.clos import leaf_ports, smallest_clos, three_tiers, two_tiers, whole
-from netlib.topology.fabric import KINDS, Fabric, Ints, _indices, affordable
+from netlib.topology.clos import leaf_ports, smallest_clos, three_tiers, two_tiers
+from netlib.topology.fabric import KINDS, Fabric, Ints, affordable, indices, whole
 
 
 @declared
@@ -158,7 +158,7 @@ def with_nvswitch(fabric: Fabric, node: ArrayLike, inside: Link) -> Fabric:
             f"node has shape {node.shape} and inside has shape {inside.shape}; give one node for each of the "
             f"{fabric.hosts.size} hosts, and one link"
         )
-    node = _indices("node", node, fabric.hosts.size)
+    node = indices("node", node, fabric.hosts.size)
     extra, old = int(node.max()) + 1, fabric.vertices
     pairs = np.stack([fabric.hosts, old + node], axis=1)
     blank = np.full(extra, -1, np.int32)

@@ -11,13 +11,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from netlib.arguments import Floats, array, declared, floats
+from netlib.arguments import declared
 from netlib.topology.fabric import Fabric, Ints, Mask
+from netlib.topology.flows import Places, ends
 from netlib.topology.hops import distances_to, host_classes, passes, ragged
 
 _FAR = 32_000  # more links than any path has; one more marks a vertex that must not be passed
 _BLOCK = 32  # rows worked on at once: neighbours in number are mostly neighbours of the same switches
-Places = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,7 +52,9 @@ class Routes:
     def distance(self, src: ArrayLike, dst: ArrayLike) -> Ints:
         """Links on a shortest path from host to host (by rank); 0 to itself. Raises ValueError if there is none.
 
-        >>> routes(_star(3)).distance([0, 1], [2, 1]).tolist()
+        >>> from netlib.links import Link
+        >>> from netlib.topology import one_switch
+        >>> routes(one_switch(3, Link(1e-6, 50e9))).distance([0, 1], [2, 1]).tolist()
         [2, 0]
         """
         source, target = ends(self.fabric, src, dst)
@@ -86,7 +88,9 @@ def routes(fabric: Fabric) -> Routes:
 
     Only vertices that pass messages on are crossed: switches, parts of a node that are no hosts, hosts of a torus.
 
-    >>> found = routes(_star(3))
+    >>> from netlib.links import Link
+    >>> from netlib.topology import one_switch
+    >>> found = routes(one_switch(3, Link(1e-6, 50e9)))
     >>> found.table.shape, int(found.hops[found.row[0], found.column[1]])
     ((2, 1), 2)
     """
@@ -139,7 +143,9 @@ def paths(routes: Routes, src: ArrayLike, dst: ArrayLike, choose: Choose) -> Int
     a `Hop` and says which candidate each flow takes, 0 to count - 1. A flow from a host to itself never enters the
     network: its path is empty. Raises ValueError for a pair without a way.
 
-    >>> paths(routes(_star(3)), [0, 1], [2, 1], choose=lambda hop: hop.flow % hop.count).tolist()
+    >>> from netlib.links import Link
+    >>> from netlib.topology import one_switch
+    >>> paths(routes(one_switch(3, Link(1e-6, 50e9))), [0, 1], [2, 1], choose=lambda hop: hop.flow % hop.count).tolist()
     [[0, 5], [-1, -1]]
     """
     source, target = ends(routes.fabric, src, dst)
@@ -149,7 +155,10 @@ def paths(routes: Routes, src: ArrayLike, dst: ArrayLike, choose: Choose) -> Int
 def follow(routes: Routes, vertex: Ints, target: Ints, choose: Choose) -> Ints:
     """As `paths`, between vertices: from any vertex that forwards (or a host) to hosts.
 
-    >>> follow(routes(_star(3)), np.array([3]), np.array([1]), choose=lambda hop: hop.flow).tolist()
+    >>> from netlib.links import Link
+    >>> from netlib.topology import one_switch
+    >>> star = routes(one_switch(3, Link(1e-6, 50e9)))
+    >>> follow(star, np.array([3]), np.array([1]), choose=lambda hop: hop.flow).tolist()
     [[3]]
     """
     fabric, width = routes.fabric, routes.table.shape[1]
@@ -183,54 +192,13 @@ def follow(routes: Routes, vertex: Ints, target: Ints, choose: Choose) -> Ints:
     return found
 
 
-def ranks(fabric: Fabric, src: ArrayLike, dst: ArrayLike) -> tuple[Places, Places]:
-    """Two equally long lists of ranks, one of them repeated if it is single; or one sentence.
-
-    >>> [each.tolist() for each in ranks(_star(3), 0, [1, 2])]
-    [[0, 0], [1, 2]]
-    """
-    found = []
-    for name, value in (("src", src), ("dst", dst)):
-        given = np.atleast_1d(array(name, value))
-        if given.ndim > 1 or (given.size and given.dtype.kind not in "iu"):
-            raise ValueError(f"{name} = {str(value)[:40]!r} must be a list of whole numbers; give ranks from 0")
-        if given.size and not (given.min() >= 0 and given.max() < fabric.hosts.size):
-            wrong = given[(given < 0) | (given >= fabric.hosts.size)][0]
-            raise ValueError(f"{name} = {wrong} is no host's rank; give 0 to {fabric.hosts.size - 1}")
-        found.append(given.astype(np.int64))
-    if found[0].size != found[1].size and 1 not in (found[0].size, found[1].size):
-        raise ValueError(f"src has {found[0].size} ranks and dst has {found[1].size}; a flow has one of each")
-    source, target = np.broadcast_arrays(*found)
-    return source, target
-
-
-def ends(fabric: Fabric, src: ArrayLike, dst: ArrayLike) -> tuple[Ints, Ints]:
-    """As `ranks`, the vertices.
-
-    >>> [each.tolist() for each in ends(_star(3), 0, [1, 2])]
-    [[0, 0], [1, 2]]
-    """
-    source, target = ranks(fabric, src, dst)
-    return fabric.hosts[source], fabric.hosts[target]
-
-
-def sizes(size: ArrayLike, flows: int) -> Floats:
-    """(flows,) bytes of each flow, from one number or one each; or one sentence.
-
-    >>> sizes(5, 2).tolist()
-    [5.0, 5.0]
-    """
-    weight = floats("size", size)
-    if weight.shape not in ((), (1,), (flows,)):
-        raise ValueError(f"size has shape {weight.shape} for {flows} flows; give one size, or one for each flow")
-    return np.broadcast_to(weight, flows)
-
-
 def no_way(routes: Routes, vertex: int, target: int) -> str:
     """The sentence for a pair without a way.
 
-    >>> no_way(routes(_star(3)), 0, 1)
-    'dst = vertex 1 cannot be reached from vertex 0 of star; give pairs that are joined'
+    >>> from netlib.links import Link
+    >>> from netlib.topology import one_switch
+    >>> no_way(routes(one_switch(3, Link(1e-6, 50e9))), 0, 1)
+    'dst = vertex 1 cannot be reached from vertex 0 of one switch, 3 hosts; give pairs that are joined'
     """
     name = routes.fabric.name
     return f"dst = vertex {target} cannot be reached from vertex {vertex} of {name}; give pairs that are joined"
@@ -324,12 +292,3 @@ def _last(
     many = sum(count.size for count, _ in groups)
     table[row[near[begin]], column[shared[which[begin]]]] = -2 - many - np.arange(begin.size)
     groups.append((np.diff(begin, append=near.size), place))
-
-
-def _star(hosts: int) -> Fabric:
-    """Hosts on one switch, for the examples."""
-    from netlib.links import Link
-    from netlib.topology.fabric import Cables, build
-
-    up = Cables(np.arange(hosts), np.full(hosts, hosts), Link(1e-6, 50e9), "access")
-    return build("star", hosts + 1, np.arange(hosts), [0] * hosts + [1], [up])

@@ -12,8 +12,7 @@ import numpy as np
 
 from netlib import hardware
 from netlib.arguments import declared, floats, formula
-from netlib.topology.clos import whole
-from netlib.topology.fabric import KINDS, Fabric
+from netlib.topology.fabric import KINDS, Fabric, whole
 
 MOST_TIERS = 32  # more hosts than any number of them could use
 

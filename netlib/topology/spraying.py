@@ -1,7 +1,7 @@
 """Spraying: every switch deals packets evenly over all links of a shortest path, so that loads follow exactly.
 
 What each link carries is then linear in the traffic: it is pushed from the sources towards each class of hosts, one
-distance at a time. Read with the chapter "Scale-out", section "Hash, spray, collide".
+distance at a time. Read with the chapter "Scale-out", section "Where the bytes go".
 """
 
 from dataclasses import dataclass
@@ -11,8 +11,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from netlib.arguments import Floats, declared, floats, formula
 from netlib.topology.fabric import Ints
+from netlib.topology.flows import Places, ends, sizes
 from netlib.topology.hops import ragged
-from netlib.topology.routing import Places, Routes, ends, no_way, sizes
+from netlib.topology.routing import Routes, no_way
 
 _BLOCK = 256  # sinks at a time: bounds the memory
 Whole = NDArray[np.integer]
@@ -26,8 +27,9 @@ def spray(routes: Routes, src: ArrayLike, dst: ArrayLike, size: ArrayLike = 1.0)
     `src` and `dst` are ranks, `size` bytes of each flow. Exact: the mean of `minimal` over all draws. Parallel cables
     take a share each. Packets of a flow overtake one another, so the receiver must put them in order.
 
-    >>> from netlib.topology.routing import _star, routes
-    >>> spray(routes(_star(3)), [0, 1], [2, 2], 100).tolist()
+    >>> from netlib.links import Link
+    >>> from netlib.topology import one_switch, routes
+    >>> spray(routes(one_switch(3, Link(1e-6, 50e9))), [0, 1], [2, 2], 100).tolist()
     [100.0, 0.0, 100.0, 0.0, 0.0, 200.0]
     """
     fabric = routes.fabric
@@ -53,8 +55,9 @@ def spray_all_to_all(routes: Routes, size: float) -> Floats:
 
     Computed from class to class, so 65,536 hosts (4.3 billion flows) cost no more than their switches.
 
-    >>> from netlib.topology.routing import _star, routes
-    >>> spray_all_to_all(routes(_star(3)), 100).tolist()
+    >>> from netlib.links import Link
+    >>> from netlib.topology import one_switch, routes
+    >>> spray_all_to_all(routes(one_switch(3, Link(1e-6, 50e9))), 100).tolist()
     [200.0, 200.0, 200.0, 200.0, 200.0, 200.0]
     """
     fabric = routes.fabric

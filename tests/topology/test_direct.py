@@ -131,13 +131,13 @@ def test_a_torus_of_one_wrap_wraps_all_axes() -> None:
 @pytest.mark.parametrize(
     ("make", "sentence"),
     [
-        (lambda: dragonfly(0, 4, 2, LINK), "p = 0 must be a whole number of at least 1"),
-        (lambda: dragonfly(2, 4.5, 2, LINK), "a = 4.5 must be a whole number"),
-        (lambda: dragonfly(2, 4, -1, LINK), "h = -1 must be a whole number of at least 0"),
+        (lambda: dragonfly(0, 4, 2, LINK), "p = 0 must be a whole number, 1 or more"),
+        (lambda: dragonfly(2, 4.5, 2, LINK), "a = 4.5 must be a whole number, 1 or more"),
+        (lambda: dragonfly(2, 4, -1, LINK), "h = -1 must be a whole number, 0 or more"),
         (lambda: dragonfly(2, 4, 2, LINK, groups=10), "groups = 10 is more than a h .* give at most 9"),
-        (lambda: dragonfly(2, 4, 2, LINK, groups=0), "groups = 0 must be a whole number of at least 1"),
+        (lambda: dragonfly(2, 4, 2, LINK, groups=0), "groups = 0 must be a whole number, 1 or more"),
         (lambda: dragonfly_plus(7, LINK), "radix = 7 must be even"),
-        (lambda: dragonfly_plus(0, LINK), "radix = 0 must be a whole number of at least 2"),
+        (lambda: dragonfly_plus(0, LINK), "radix = 0 must be a whole number, 2 or more"),
         (lambda: dragonfly_plus(True, LINK), "radix = True"),
         (lambda: dragonfly_plus(4, LINK, groups=6), "groups = 6 is more than .* give at most 5"),
         (lambda: torus([4, 0], LINK), "sides = 0 must be a whole number"),

@@ -7,9 +7,22 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from netlib.links import Link
-from netlib.topology import Cables, build, dragonfly, dragonfly_plus, fat_tree, leaf_spine, nvl72, paths, routes, torus
+from netlib.topology import (
+    Cables,
+    build,
+    dragonfly,
+    dragonfly_plus,
+    fat_tree,
+    leaf_spine,
+    nvl72,
+    paths,
+    routes,
+    routing,
+    torus,
+)
+from netlib.topology.flows import ranks
 from netlib.topology.rails import multi_plane, rail_only, rail_optimised
-from netlib.topology.routing import _numbered, ranks
+from netlib.topology.routing import _numbered
 
 LINK = Link(1e-6, 50e9)
 INSIDE = Link(1e-7, 450e9)
@@ -59,6 +72,7 @@ def check_way(fabric, way, src: int, dst: int) -> None:
 def check_all(fabric, rng) -> None:
     """Every pair: joined, shortest, and refused exactly where there is no way."""
     found = routes(fabric)
+    assert np.array_equal(found.table == -1, (found.hops == 0) | (found.hops == 32_000))  # a group wherever a way is
     for i, src in enumerate(fabric.hosts.tolist()):
         for j, dst in enumerate(fabric.hosts.tolist()):
             graph = as_graph(fabric, src, dst)
@@ -108,6 +122,15 @@ def test_all_shortest_ways_are_candidates() -> None:
         assert {(src, *fabric.target[way].tolist()) for way in ways} == want
 
 
+def test_a_host_between_two_hosts_carries_nothing_of_theirs() -> None:
+    """From 0 to 2 over the switch or over host 1: equally long, but a host passes nothing on."""
+    four = Cables([0, 2, 0, 1], [3, 3, 1, 2], LINK)
+    fabric = build("side by side", 4, [0, 1, 2], [0, 0, 0, 1], [four])
+    ways = paths(routes(fabric), [0] * 8, [2] * 8, lambda hop: hop.flow % hop.count)
+    assert np.unique(ways, axis=0).tolist() == [[0, 3]]
+    check_all(fabric, np.random.default_rng(0))
+
+
 def test_parallel_cables_are_candidates_up_and_down() -> None:
     up = Cables([0, 0, 1, 1, 1], [2, 2, 2, 2, 2], LINK, "access")
     fabric = build("fat host", 3, [0, 1], [0, 0, 1], [up])
@@ -143,6 +166,15 @@ def test_an_nvswitch_joins_its_own_gpus_only() -> None:
     nvlink = fabric.of_kind("nvlink")
     assert [int(nvlink[way[way >= 0]].sum()) for way in ways] == [2, 0, 0]
     assert np.all(routes(nvl72()).distance(0, np.arange(1, 72)) == 2)
+
+
+@pytest.mark.parametrize("name", FABRICS)
+def test_rows_are_the_same_in_blocks_of_any_size(name, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = routes(FABRICS[name])
+    monkeypatch.setattr(routing, "_BLOCK", 3)
+    parts = routes(FABRICS[name])
+    for array in ("table", "first", "count", "place"):
+        assert np.array_equal(getattr(whole, array), getattr(parts, array))
 
 
 def test_big_switches_have_groups_of_more_than_64_links() -> None:
