@@ -13,6 +13,8 @@ import numpy as np
 from netlib.hardware import bandwidth
 from netlib.links import Link
 from netlib.topology.clos import three_tiers, two_tiers
+from netlib.topology.direct import dragonfly, torus
+from netlib.topology.domains import nvl72
 from netlib.topology.fabric import Fabric, whole
 from netlib.topology.rails import multi_plane, rail_optimised, with_nvswitch
 
@@ -139,8 +141,6 @@ def slingshot(groups: int) -> Fabric:
     >>> fabric.hosts.size, fabric.switches.size
     (2048, 128)
     """
-    from netlib.topology.direct import dragonfly
-
     return dragonfly(16, 32, 17, Link(ALPHA, bandwidth("ethernet-200")), whole("groups", groups, 2))
 
 
@@ -156,8 +156,6 @@ def tpu_v4_pod() -> Fabric:
     >>> pod.hosts.size, pod.cables
     (4096, 12288)
     """
-    from netlib.topology.direct import torus
-
     return torus([16, 16, 16], Link(ALPHA, bandwidth("ici-v4")))
 
 
@@ -204,12 +202,6 @@ class Published:
         """
         found = census(self.make())
         return {key: found.get(key, 0) / (self.per_cable if key.startswith("cables") else 1) for key in self.counts}
-
-
-def _nvl72() -> Fabric:
-    from netlib.topology.domains import nvl72
-
-    return nvl72()
 
 
 _SUPERPOD = "NVIDIA, DGX SuperPOD reference architecture, {}, chapter DGX SuperPOD Architecture, component table"
@@ -276,7 +268,7 @@ PUBLISHED: Mapping[str, Published] = {
         "HPE, Slingshot data sheet (secondary); by the ports of its switches 545 groups would fit",
     ),
     "nvl72": Published(
-        _nvl72,
+        nvl72,
         {"hosts": 72, "tier 1 switches": 18, "cables 0-1": 1296},
         "NVIDIA, DGX SuperPOD reference architecture, DGX GB200: 9 trays of 2 chips, a link from each GPU to each chip",
     ),
