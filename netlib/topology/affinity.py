@@ -1,7 +1,7 @@
 """Affinity: the inside of a node as a tree of PCIe, and how near each GPU is to each NIC.
 
 `nvidia-smi topo -m` prints one code for each pair of devices. The codes follow from what the path between the two
-crosses, so they are computed here from the tree. Read with the chapter "Scale-up", section "Reading topo -m".
+crosses, so they are computed here from the tree. Read with the chapter "Scale-up", section "The node from inside".
 """
 
 import re

@@ -2,7 +2,7 @@
 
 A hash gives each flow one of n equal uplinks, whatever the others do. Some links get several flows, some none, and a
 collective waits for the fullest link. All of it is exact: no simulation. Read with the chapter "Scale-out", section
-"Hashing spreads badly".
+"Where the bytes go".
 """
 
 from math import ceil, isqrt

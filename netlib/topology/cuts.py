@@ -1,7 +1,7 @@
 """Cuts and paths: how much crosses from one half of the hosts to the other, and how many ways lead from host to host.
 
 A maximum flow equals the narrowest cut (Ford and Fulkerson 1956), so one computation gives both the bandwidth and the
-links that limit it. Bandwidths are bytes/s one way. Read with the chapter "Scale-out", section "Bisection".
+links that limit it. Bandwidths are bytes/s one way. Read with the chapter "Scale-out", section "Clos arithmetic".
 """
 
 from dataclasses import dataclass

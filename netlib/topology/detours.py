@@ -3,7 +3,7 @@
 Valiant routing on a dragonfly goes over a third group, so that no traffic is bad; dimension-ordered routing on a torus
 finishes one dimension before the next, so that messages cannot wait for each other in a circle; PXN hands data to
 another GPU of the node first, so that it stays on its rail. Read with the chapter "Scale-out", sections "Dragonfly
-against Clos" and "Rails, planes and tiers".
+against Clos" and "Rails, planes, tiers".
 """
 
 from itertools import pairwise

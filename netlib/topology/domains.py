@@ -1,7 +1,7 @@
 """Domains: the GPUs that reach one another over NVLink, all through one layer of NVSwitch chips.
 
 Every GPU has links to every switch, so any pair is two links apart and uses all of its links. Read with the chapter
-"Scale-up", section "Anatomy of a rack".
+"Scale-up", section "Anatomy of a domain".
 """
 
 import numpy as np

@@ -1,7 +1,7 @@
 """Growth: what building, routing and sharing a fabric cost this package, measured once and kept.
 
 Time is not computed but measured, on the machine that the table names; `python -m benchmarks.topology --growth`
-measures it anew. Read with the chapter "Scale-out", section "A network as data".
+measures it anew. Read with the chapter "Scale-out", section "How far the engine goes".
 """
 
 import csv

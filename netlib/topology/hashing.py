@@ -3,7 +3,7 @@
 ECMP keeps the packets of a flow in order by sending all of them the way that a hash of their five-tuple says: source
 and destination address, protocol, source and destination port. RDMA over Ethernet (RoCEv2) is UDP to port 4791, so two
 hosts differ from each other in their addresses only, and their queue pairs in the UDP source port alone. Read with the
-chapter "Scale-out", section "Hash, spray, collide".
+chapter "Scale-out", section "Where the bytes go".
 """
 
 import zlib

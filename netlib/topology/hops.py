@@ -2,7 +2,7 @@
 
 A breadth-first search from 64 places at a time: each vertex holds one bit for each place, and one level is one OR over
 its neighbours. Hosts that hang from the same switches are equally far from everything, so they share a row. Read with
-the chapter "Scale-out", section "Hops".
+the chapter "Scale-out", section "Clos arithmetic".
 """
 
 import numpy as np

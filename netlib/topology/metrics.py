@@ -1,7 +1,7 @@
 """Metrics: how far apart hosts are and what a tier passes up; counted on the graph, none from a formula.
 
 Distances are in links, host to host, so that two hosts on one switch are 2 apart. Read with the chapter "Scale-out",
-section "Hops".
+section "Clos arithmetic".
 """
 
 from collections.abc import Iterator

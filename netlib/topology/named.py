@@ -2,7 +2,7 @@
 
 Each docstring says what is published, where, and what we assume. `PUBLISHED` holds the counts; the tests compare them
 with the built fabric, one by one. Link speeds come from the registry. `ALPHA` is our assumption throughout.
-Read with the chapter "Scale-out", section "Fabrics that exist".
+Read with the chapter "Scale-out", section "Rails, planes, tiers".
 """
 
 from collections.abc import Callable, Mapping

@@ -2,7 +2,7 @@
 
 All of them choose among the same links, those of `routes`; they differ in what they look at. ECMP looks at the head of
 the packet, adaptive routing at the queues, D-mod-k at the destination alone. Read with the chapter "Scale-out", section
-"Hash, spray, collide".
+"Where the bytes go".
 """
 
 from functools import partial

@@ -3,7 +3,7 @@
 A rail is one GPU index: the NICs of all GPUs "number 3" of a group of nodes meet on one leaf, so that a collective in
 which each GPU talks to its namesakes needs one switch. A plane is one of several equal fabrics, each with a part of the
 bandwidth of every GPU. A tier is a layer of switches. The three are independent.
-Read with the chapter "Scale-out", section "Rails, planes and tiers".
+Read with the chapter "Scale-out", section "Rails, planes, tiers".
 """
 
 from dataclasses import replace

@@ -3,8 +3,7 @@
 A network that shares well cannot give one flow more without taking from a flow that has as little. That is one
 allocation, found by filling: raise all rates together; where a link is full, its flows stop; go on with the rest. Each
 flow then has a link that holds it: full, and no flow there is faster. Latency, queues and losses are left out: this is
-what congestion control would reach if it were perfect. Read with the chapter "Scale-out", section "From routes to
-rates".
+what congestion control would reach if it were perfect. Read with the chapter "Scale-out", section "Where the bytes go".
 
 Paths are rows of link numbers, padded with -1, as `paths` makes them. A path that crosses a link twice loads it twice.
 """

@@ -1,7 +1,7 @@
 """Spraying: every switch deals packets evenly over all links of a shortest path, so that loads follow exactly.
 
 What each link carries is then linear in the traffic: it is pushed from the sources towards each class of hosts, one
-distance at a time. Read with the chapter "Scale-out", section "Hash, spray, collide".
+distance at a time. Read with the chapter "Scale-out", section "Where the bytes go".
 """
 
 from dataclasses import dataclass
