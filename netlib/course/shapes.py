@@ -80,7 +80,7 @@ def _bars(ax: Any, part: Bars, panel: Panel) -> tuple[list[Any], Move]:
 
 
 def _rule(ax: Any, part: Rule, axis: Axis, order: int) -> tuple[list[Any], Move]:
-    """A mark and its text, one line lower for each rule before it; outside the frame, a note at the edge points to it."""
+    """A mark and its text, a line lower for each rule before it; outside the frame, a note at the edge that points."""
     look, upright = ink(part.ink), part.along == "x"
     line = (ax.axvline if upright else ax.axhline)(1, color=look.light, lw=1.5, ls=(0, (3, 2)))
     text = ax.text(
