@@ -1,7 +1,7 @@
 """A random permutation over a fat-tree, hashed and shared out max-min fairly: what a flow gets, over several seeds.
 
 Every host sends to one other, every queue pair takes the way of its hash, links have capacity 1, so that a rate is a
-share of a host's own link. Read with the chapter "Scale-out", section "Hash, spray, collide".
+share of a host's own link. Read with the chapter "Scale-out", section "Where the bytes go".
 """
 
 from dataclasses import dataclass

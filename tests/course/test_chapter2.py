@@ -38,7 +38,7 @@ def test_page_and_notebook_show_the_same_figures(id: str) -> None:
 
 def test_page_and_notebook_ask_the_same_questions() -> None:
     ids = [exercise.id for exercise in sheet("scale-out")]
-    assert len(ids) == 10
+    assert len(ids) >= 10
     for id in ids:
         assert PAGE.count(f"```{{exercise}} {id}\n") == 1
         assert sum(source.startswith(f'check("{id}",') for source in CODE) == 1

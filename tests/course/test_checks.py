@@ -371,6 +371,16 @@ def test_the_first_prediction_is_the_one_that_counts():
     assert "You predicted 500 GB/s; it is 274 GB/s." in check("busbw-01", 274.3).message
 
 
+def test_an_emptied_cell_says_what_was_predicted_before():
+    assert "No prediction yet" in predict("busbw-01").message
+    predict("busbw-01", "500 GB/s")
+    assert "Kept from before: 500 GB/s." in predict("busbw-01").message
+    predict("rails-02", "4.5x")
+    predict("rails-02", 3)
+    assert "Kept from before: speedup = 4.5x." in predict("rails-02").message
+    assert [entry.kind for entry in journal.entries()] == ["prediction"] * 3
+
+
 def test_what_is_no_prediction_is_not_kept():
     assert predict("busbw-01", "lots").message.startswith("Cannot keep this: the text does not start with a number")
     assert predict("busbw-01").status == "not answered yet"

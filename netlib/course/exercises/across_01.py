@@ -21,7 +21,7 @@ EXERCISE = exercise(
     skill="scale-across",
     stars=1,
     minutes=(3, 6),
-    place=209,
+    place=290,
     ask="Two sites are joined by 800 Gb/s Ethernet over fibre, in which light needs 5 microseconds for a kilometre. A "
     "sender may go on only while it holds a copy of everything not yet acknowledged, so it needs rate x round trip. "
     "How many bytes is that over ten kilometres (`near`), and over a thousand (`far`)?",

@@ -18,7 +18,7 @@ EXERCISE = exercise(
     skill="counting a dragonfly",
     stars=2,
     minutes=(5, 9),
-    place=207,
+    place=270,
     ask="A dragonfly group holds 32 switches of 64 ports, all joined to each other. Each switch has 16 ports for "
     "hosts, "
     "31 for the group and 17 for other groups, and one link between two groups is enough. How many `groups` "

@@ -22,7 +22,7 @@ EXERCISE = exercise(
     skill="optics and watts",
     stars=2,
     minutes=(5, 9),
-    place=206,
+    place=260,
     ask="100,000 GPUs have one network port each. The Clos is non-blocking, every link is optical with a module at "
     "each of "
     "its two ends, and a module draws 15 W. How many modules do two tiers need (`two`), how many three (`three`)? What "
