@@ -25,7 +25,7 @@ EXERCISE = exercise(
     "can there be at most, and how many host ports (`hosts`)? A balanced dragonfly would use 16 global ports a switch "
     "instead of 17: how many groups then (`balanced`)?",
     answer=lambda: {"groups": groups(H), "hosts": hosts(H), "balanced": groups(H - 1)},
-    unit={"groups": "groups", "hosts": "ports", "balanced": "groups"},
+    unit={"groups": "groups", "hosts": "hosts", "balanced": "groups"},
     compare="exact",
     hints=(
         "Count the global links of one group; each can lead to another group.",
