@@ -17,7 +17,6 @@ from netlib.topology import (
     nvl72,
     paths,
     routes,
-    routing,
     torus,
 )
 from netlib.topology.flows import ranks
@@ -171,7 +170,7 @@ def test_an_nvswitch_joins_its_own_gpus_only() -> None:
 @pytest.mark.parametrize("name", FABRICS)
 def test_rows_are_the_same_in_blocks_of_any_size(name, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = routes(FABRICS[name])
-    monkeypatch.setattr(routing, "_BLOCK", 3)
+    monkeypatch.setitem(routes.__globals__, "_BLOCK", 3)
     parts = routes(FABRICS[name])
     for array in ("table", "first", "count", "place"):
         assert np.array_equal(getattr(whole, array), getattr(parts, array))
