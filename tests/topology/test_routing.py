@@ -17,7 +17,6 @@ from netlib.topology import (
     nvl72,
     paths,
     routes,
-    routing,
     torus,
 )
 from netlib.topology.flows import ranks
@@ -134,7 +133,13 @@ def test_a_host_between_two_hosts_carries_nothing_of_theirs() -> None:
 def test_parallel_cables_are_candidates_up_and_down() -> None:
     up = Cables([0, 0, 1, 1, 1], [2, 2, 2, 2, 2], LINK, "access")
     fabric = build("fat host", 3, [0, 1], [0, 0, 1], [up])
-    ways = paths(routes(fabric), [0] * 6, [1] * 6, lambda hop: hop.flow % hop.count)
+
+    def in_turn(hop):
+        for k in range(int(hop.count.max())):
+            assert np.array_equal(fabric.source[hop.link(np.minimum(k, hop.count - 1))], hop.vertex)
+        return hop.flow % hop.count
+
+    ways = paths(routes(fabric), [0] * 6, [1] * 6, in_turn)
     assert ways.tolist() == [[0, 5], [2, 7], [0, 9], [2, 5], [0, 7], [2, 9]]
 
 
@@ -171,7 +176,7 @@ def test_an_nvswitch_joins_its_own_gpus_only() -> None:
 @pytest.mark.parametrize("name", FABRICS)
 def test_rows_are_the_same_in_blocks_of_any_size(name, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = routes(FABRICS[name])
-    monkeypatch.setattr(routing, "_BLOCK", 3)
+    monkeypatch.setitem(routes.__globals__, "_BLOCK", 3)
     parts = routes(FABRICS[name])
     for array in ("table", "first", "count", "place"):
         assert np.array_equal(getattr(whole, array), getattr(parts, array))
