@@ -226,6 +226,7 @@
         stage.appendChild(this.reader);
         const pad = plain ? 0 : 10; // half a thumb: the thumb's centre runs from end to end of the axis
         const step = spec.x.categories.length ? (right - left) / spec.x.categories.length / 2 : 0;
+        this.track = { from: left + step, span: right - left - 2 * step };
         this.reader.style.cssText = `left:${left + step - pad}px;width:${right - left - 2 * step + 2 * pad}px;top:${(plain ? height : top) - 12}px`;
         stage.style.paddingBottom = plain ? '14px' : '';
         if (focused) this.reader.focus();
@@ -535,6 +536,11 @@
       if (base.part.kind === 'heat') said[0] += `, ${this.nice(this.value(base.part.y, this.row), base.panel.y.unit)}`;
       say(this.where, said[0]);
       const px = this.px(x);
+      if (base.part.kind === 'line' && this.track) {
+        // the slider steps by point, the points need not be even: the thumb goes where the point is
+        const even = this.track.from + this.track.span * this.cursor / (+this.reader.max || 1);
+        this.reader.style.setProperty('--nx-shift', `${(px - even).toFixed(1)}px`);
+      }
       for (const { part, panel, value, entry } of this.entries) {
         let shown = NaN, text = '';
         if (part.kind === 'diagram') {

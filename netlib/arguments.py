@@ -4,13 +4,16 @@ Every model of netlib takes numbers or arrays that broadcast, and refuses in one
 of the argument, its value, what to give. No message of numpy's reaches a learner.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from functools import wraps
 from inspect import signature
-from typing import ParamSpec, TypeVar
+from numbers import Real
+from types import NoneType, UnionType
+from typing import Any, ParamSpec, TypeVar, get_args, get_origin
 
 import numpy as np
+from numpy.random import Generator
 from numpy.typing import ArrayLike, NDArray
 
 Floats = NDArray[np.float64]
@@ -29,7 +32,7 @@ def floats(name: str, value: ArrayLike, least: float = 0.0, *, above: bool = Fal
     """
     try:
         given = np.asarray(value)
-        if given.dtype.kind not in "biufO":  # numpy would read the text "8" as 8 and drop an imaginary part
+        if given.dtype.kind not in "iufO":  # numpy would read "8" as 8 and True as 1, and drop an imaginary part
             raise TypeError
         array = given.astype(np.float64, copy=False)
     except (TypeError, ValueError, OverflowError):
@@ -42,6 +45,94 @@ def floats(name: str, value: ArrayLike, least: float = 0.0, *, above: bool = Fal
     if not (limit or np.isfinite(array).all()):
         raise ValueError(f"{name} = inf must be finite; give the largest value that you mean")
     return array
+
+
+def array(name: str, value: ArrayLike) -> NDArray[Any]:
+    """`value` as an array, refused in one sentence if its rows are not equally long.
+
+    >>> array("src", [[1], [2, 3]])
+    Traceback (most recent call last):
+    ValueError: src = '[[1], [2, 3]]' has rows of unequal length; make all equally long
+    """
+    try:
+        return np.asarray(value)
+    except ValueError:
+        raise ValueError(f"{name} = {str(value)[:40]!r} has rows of unequal length; make all equally long") from None
+
+
+def declared(f: Callable[Given, Result]) -> Callable[Given, Result]:
+    """`f`, with each argument that is not of its declared type refused in one sentence; arrays are left to `f`.
+
+    A whole number is no bool and below 2^63, a number is not nan, a list is no text. numpy's single numbers arrive in
+    `f` as Python's, so that no product of int8 wraps.
+
+    >>> def half(k: int) -> float: return k / 2
+    >>> declared(half)("8")
+    Traceback (most recent call last):
+    ValueError: k = '8' must be a whole number; write it without quotes or point, such as 8
+    """
+    wanted = signature(f)
+    kinds = {name: kind for name, one in wanted.parameters.items() if (kind := _kinds(one.annotation))}
+
+    @wraps(f)
+    def checked(*values: Given.args, **named: Given.kwargs) -> Result:
+        try:
+            bound = wanted.bind(*values, **named)
+        except TypeError:
+            return f(*values, **named)  # an argument too many or too few, which Python says well
+        for name, value in bound.arguments.items():
+            if name in kinds and not any(_is(value, kind) for kind in kinds[name]):
+                raise ValueError(_unlike(name, value, kinds[name][0]))
+            if name in kinds and isinstance(value, (np.generic, np.ndarray)) and not value.ndim:
+                bound.arguments[name] = value.item()
+        return f(*bound.args, **bound.kwargs)
+
+    return checked
+
+
+_SAID: Mapping[Any, str] = {
+    int: "a whole number; write it without quotes or point, such as 8",
+    float: "one number, such as 1.5",
+    bool: "True or False; give one of them",
+    str: "text; write it in quotes",
+    Mapping: "a dictionary; write {name: value, ...}",
+    Sequence: "a list; write [...]",
+    Callable: "a function; give its name without calling it",
+    Generator: "a random generator; make one with numpy.random.default_rng(0)",
+}
+
+
+def _kinds(annotation: Any) -> tuple[Any, ...]:
+    """The types that an annotation names; () if one of them is none that `declared` knows."""
+    parts = get_args(annotation) if isinstance(annotation, UnionType) else (annotation,)
+    plain = [get_origin(part) or part for part in parts]
+    fit = all(each in (NoneType, *_SAID) or (isinstance(each, type) and is_dataclass(each)) for each in plain)
+    return tuple(plain) if fit else ()
+
+
+def _is(value: object, kind: Any) -> bool:
+    if kind is int:
+        return isinstance(value, (int, np.integer)) and not isinstance(value, bool) and bool(-(2**63) <= value < 2**63)
+    if kind is float:
+        single = isinstance(value, Real) or (isinstance(value, np.ndarray) and not value.ndim)
+        return single and np.asarray(value).dtype.kind in "iufO" and bool(value == value)
+    if kind is bool:
+        return isinstance(value, (bool, np.bool_))
+    if kind is Sequence:
+        of_many = isinstance(value, Sequence) or (isinstance(value, np.ndarray) and value.ndim > 0)
+        return of_many and not isinstance(value, (str, bytes))
+    return isinstance(value, kind)
+
+
+def _unlike(name: str, value: object, kind: Any) -> str:
+    """The sentence for an argument of the wrong kind."""
+    shown = "'a number beyond 2^63'" if isinstance(value, int) and abs(value) >= 2**63 else repr(str(value)[:40])
+    if kind in _SAID:
+        return f"{name} = {shown if isinstance(value, str) else shown[1:-1]} must be {_SAID[kind]}"
+    made = ", ".join(f"{field.name}=..." for field in fields(kind))
+    return (
+        f"{name} = {shown} is not a {kind.__name__}; make one with {getattr(kind, '_made', f'{kind.__name__}({made})')}"
+    )
 
 
 def formula(f: Callable[Given, Result]) -> Callable[Given, Result]:
@@ -77,8 +168,7 @@ def _unfit(f: Callable[..., object], error: Exception, values: tuple[object, ...
     for name, value in given.items():
         wanted = signature(f).parameters[name].annotation
         if isinstance(wanted, type) and is_dataclass(wanted) and not isinstance(value, wanted):
-            made = ", ".join(f"{field.name}=..." for field in fields(wanted))
-            return f"{name} = {str(value)[:40]!r} is not a {wanted.__name__}; make one with {wanted.__name__}({made})"
+            return _unlike(name, value, wanted)
     given = {"link" if name == "self" else name: value for name, value in given.items()}
     if isinstance(error, ArithmeticError):
         return f"{', '.join(given)} give a number beyond 1e308 in {f.__name__}; check their units"

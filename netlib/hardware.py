@@ -2,7 +2,7 @@
 
 A vendor prints what is largest: NVLink as the sum of both directions, InfiniBand as one direction, PCIe either
 way. The registry (`hardware.toml`) keeps each number as printed together with its direction, and hands out bytes/s
-one way, so that no ratio in the book mixes the two. Read with "How to read this book", section "Units".
+one way, so that no ratio in the book mixes the two. Read with "How to read this book", section "Numbers and units".
 """
 
 import datetime

@@ -1,7 +1,7 @@
 """Links: what one message costs.
 
 The alpha-beta model (Hockney 1994): a message of `size` bytes takes alpha + size / bandwidth seconds.
-Read with the chapter "Scale-up", section "The bandwidth ladder".
+Read with the chapter "Scale-up", section "The other ladder: time".
 """
 
 from dataclasses import dataclass

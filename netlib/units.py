@@ -2,7 +2,7 @@
 
 Three traps cost practitioners a factor each, so each has one name here: bits and bytes (`gbps`, a factor 8), decimal
 and binary prefixes (GB = 1e9 and GiB = 2**30, 7.4 % apart), and bandwidth quoted one way or both ways (`one_way`, 2).
-Read with "How to read this book", section "Units".
+Read with "How to read this book", section "Numbers and units".
 """
 
 import itertools

@@ -107,6 +107,12 @@ def test_node_totals_are_gpus_times_gpu(total: str, of: str) -> None:
     assert bandwidth(total) == pytest.approx(n.gpus * n.up, rel=0.004)
 
 
+def test_the_cut_of_256_hopper_gpus_is_half_of_a_full_one() -> None:
+    """Sold as 57.6 TB/s and as 9 times 256 A100 with 200 Gb/s ports: both ways, through a 2:1 taper."""
+    assert bandwidth("nvlink4-256-cut") == 256 / 2 * bandwidth("nvlink4") / 2
+    assert bandwidth("nvlink4-256-cut") == pytest.approx(9 * 256 / 2 * bandwidth("hdr-200"))
+
+
 @pytest.mark.parametrize("id", ["p4d", "p5", "p5en", "p6-b200"])
 def test_cloud_nodes_add_up_to_their_network_total(id: str) -> None:
     n = node(id)

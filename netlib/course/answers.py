@@ -15,6 +15,17 @@ from netlib.units import Quantity, parse, show
 
 _THOUSANDS = re.compile(r"^[+-]?[1-9]\d{0,2}(,\d{3})+(?![\d,])")
 _NUMBER = re.compile(r"^([+-]?(?:\d[\d,_]*\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)(.*)$", re.DOTALL)
+_RATIO = re.compile(r"^(?:/|:|to)\s*(\d+(?:\.\d+)?)\s*(x?)$")  # the rest of 1/8, 3:1 and "2 to 1"
+_SPOKEN = re.compile(r"^(?:per ?cent|-? ?fold|times (?:faster|slower|as (?:fast|much|many|long)))$", re.IGNORECASE)
+_MANY = re.compile(r"^(k|thousand|million)\b", re.IGNORECASE)
+_TIMES = {"k": 1e3, "thousand": 1e3, "million": 1e6}
+_ALIKE = (  # words for one thing; "" is a plain number of whatever the question counts
+    {"gpu", "host", "endpoint"},
+    {"switch", "switche", "asic", "chip"},
+    {"link", "cable", "nvlink"},
+    {"module", "transceiver"},
+    {"", "hop", "switch", "switche", "link", "gpu", "host"},
+)
 _NAMES = {
     "bytes": "an amount of bytes",
     "bytes/s": "a bandwidth (bytes per second)",
@@ -189,11 +200,19 @@ def _read_text(text: str, unit: str) -> Reading:
     value = float(number.replace(",", "").replace("_", ""))
     if not word:
         return _finite(value * scale(unit)[0], bare=True)
-    if _counts(word, unit):
+    if scale(unit)[1] == "1" and (ratio := _RATIO.match(word)) and float(ratio[1]):
+        return _finite(value / float(ratio[1]) * scale(ratio[2])[0], bare=True)
+    word = _SPOKEN.sub(lambda found: "%" if "cent" in found[0] else "x", word)
+    counted = counting_word(unit) or not unit
+    if counted and (many := _MANY.match(word)):
+        value, word = value * _TIMES[many[1].lower()], word[many.end() :].strip()
+    alike = {word.lower().rstrip("s"), unit.lower().rstrip("s")}
+    if _counts(word, unit) or (counted and len(unit) != 1 and (not word or any(alike <= each for each in _ALIKE))):
         return _finite(value, bare=True)
     quantity = _unit(word)
     if isinstance(quantity, str):
-        return Reading(status="unreadable", note=quantity)
+        count = f"the question asks for a number of {unit}, not of {word[:40]!r}; write the number alone"
+        return Reading(status="unreadable", note=count if counting_word(unit) else quantity)
     return _of_dimension(value * quantity.value, quantity.dimension, unit, cleaned[:40])
 
 

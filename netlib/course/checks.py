@@ -71,13 +71,16 @@ def predict(id: str, guess: object = ...) -> Reply:
     if exercise.laws:
         return Reply(exercise.id, UNREADABLE, "This exercise asks for a function; there is no number to predict.")
     texts = _texts(exercise, guess)
+    earlier = [entry for entry in journal.entries(exercise.id) if entry.kind == "prediction"]
     if isinstance(texts, Reading):
+        if texts.status == "unanswered" and earlier:
+            words = f"Kept from before: {_spelled(earlier[0].value)}. It is compared once your own answer is right."
+            return Reply(exercise.id, OPEN, words)
         if texts.status == "unanswered":
             words = "Put your guess in place of the three dots; a wrong one teaches more than none."
             return Reply(exercise.id, OPEN, f"No prediction yet. {words}")
         return Reply(exercise.id, UNREADABLE, f"Cannot keep this: {texts.note}.")
     value = texts.get("", texts)
-    earlier = [entry for entry in journal.entries(exercise.id) if entry.kind == "prediction"]
     note = journal.keep(exercise.id, "prediction", value)
     if earlier and earlier[0].value != value:
         message = "Kept beside your first prediction, which is the one that will be compared."
@@ -124,6 +127,11 @@ def explain(id: str, give_up: bool = False) -> Reply:
         note = journal.keep(exercise.id, "gave up")
     text = f"{exercise.explain()} {note}".rstrip()
     return Reply(exercise.id, "explanation", text, plain_html(f"`{exercise.id}`: {text}"))
+
+
+def _spelled(value: str | Mapping[str, str]) -> str:
+    """A kept prediction in a sentence."""
+    return value if isinstance(value, str) else ", ".join(f"{name} = {text}" for name, text in value.items())
 
 
 def _find(id: object) -> Exercise | Reply:

@@ -53,7 +53,7 @@ class Picture:
             self.axes = self.figure.subplots(len(heights), 1, sharex=True, squeeze=False, height_ratios=heights)[:, 0]
             longest = max(len(t) for p, f in zip(figure.panels, frame.y, strict=True) for _, t, _ in ticks(p.y, f)[0])
             left = (0.3 + 0.075 * longest) / inches[0]
-            self.figure.subplots_adjust(left, 0.6 / inches[1], 0.97, 1 - 0.75 / inches[1], hspace=0.28)
+            self.figure.subplots_adjust(left, 0.6 / inches[1], 0.95, 1 - 0.75 / inches[1], hspace=0.28)
             for p, (ax, panel) in enumerate(zip(self.axes, figure.panels, strict=True)):
                 _axes(ax, figure.x, panel, frame.x, frame.y[p], last=p == len(heights) - 1)
                 for i, part in enumerate(panel.elements):
@@ -137,12 +137,14 @@ def _legend(figure: Any, axes: Any, left: float) -> None:
         for handle, name in zip(*ax.get_legend_handles_labels(), strict=True):
             found.setdefault(name, handle)
     if found:
+        room = figure.get_figwidth() * (1 - left)
+        fits = sum(0.7 + 0.07 * len(name) for name in found) <= room  # inches: a handle, and letters of 9 points
         figure.legend(
             found.values(),
             found.keys(),
             loc="upper left",
             bbox_to_anchor=(left - 0.01, 1.0),
-            ncols=4,
+            ncols=4 if fits else 2 if len(found) <= 4 else 3,
             frameon=False,
             handlelength=2.6,
         )

@@ -6,7 +6,7 @@ An explorer is a pure function from knobs to a `Figure`:
         "wire-time",
         title="One message on one wire",
         caption="Short messages pay for the start, long ones for the bytes.",
-        alt="A curve that is flat up to 100 KB and rises in proportion from there.",
+        alt="A curve that is flat up to 100 kB and rises in proportion from there.",
     )
     def wire_time(alpha: Annotated[Array, Knob(1e-6, 2e-6, 5e-6, unit="s", label="latency")]) -> Figure:
         size = np.geomspace(KiB, GiB, 81)

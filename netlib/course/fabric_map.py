@@ -16,6 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from netlib.arguments import array, declared
 from netlib.course.fabric_layout import LEVELS, layout, placed, vertex_names
 from netlib.course.figure import Array, Axis, Diagram, Element, Heat
 from netlib.topology import Fabric
@@ -36,6 +37,7 @@ class LedgerMap:
     y: Axis = NO_AXIS
 
 
+@declared
 def ledger_map(
     fabric: Fabric,
     load: ArrayLike,
@@ -72,7 +74,7 @@ def ledger_map(
         return _heat_by_port(fabric, share) if by == "port" else _heat_by_label(fabric, share, by)
     number = np.cumsum(seen) - 1
     names = tuple(boxes) if boxes is not None else vertex_names(fabric)
-    where = layout(fabric) if at is None else np.asarray(at, float)
+    where = layout(fabric) if at is None else _numbers("at", at, least=-np.inf)
     for name, size in (("at", len(where)), ("boxes", len(names))):
         if size != fabric.vertices:
             raise ValueError(f"{name} has {size} entries; give one for each of the {fabric.vertices} vertices")
@@ -83,11 +85,12 @@ def ledger_map(
         number[ends[keep][first]],
         _fullest(share[..., keep], bundle, first.size),
         np.bincount(bundle, fabric.capacity[keep] / (1 if both else 2), first.size),
-        np.broadcast_to(fill, (*np.shape(fill)[:-1], fabric.vertices))[..., seen],
+        np.broadcast_to(_numbers("fill", fill), (*np.shape(fill)[:-1], fabric.vertices))[..., seen],
     )
     return LedgerMap((drawn,))
 
 
+@declared
 def on_intact(fabric: Fabric, load: ArrayLike, cables: ArrayLike = (), vertices: ArrayLike = ()) -> Array:
     """Loads (..., E') of `fabric.without(cables, vertices)` on the E links of the intact fabric; NaN where broken.
 
@@ -97,11 +100,12 @@ def on_intact(fabric: Fabric, load: ArrayLike, cables: ArrayLike = (), vertices:
     >>> on_intact(pair, [0.5, 0.25], cables=[0]).tolist()
     [nan, nan, 0.5, 0.25]
     """
+    fabric.without(cables, vertices)  # refuses numbers that are none of this fabric's
     dead, down = np.zeros(fabric.cables, bool), np.zeros(fabric.vertices, bool)
     dead[np.asarray(cables, int)] = True
     down[np.asarray(vertices, int)] = True
     alive = ~(np.repeat(dead, 2) | down[fabric.source] | down[fabric.target])
-    given = np.asarray(load, float)
+    given = _numbers("load", load)
     if given.shape[-1:] != (alive.sum(),):
         raise ValueError(f"load has shape {given.shape}; {alive.sum()} links are left, give one share for each")
     found = np.full((*given.shape[:-1], fabric.links), np.nan)
@@ -110,12 +114,20 @@ def on_intact(fabric: Fabric, load: ArrayLike, cables: ArrayLike = (), vertices:
 
 
 def _share(fabric: Fabric, load: ArrayLike) -> Array:
-    share = np.asarray(load, float)
+    share = _numbers("load", load)
     if share.shape[-1:] != (fabric.links,):
         raise ValueError(
             f"load has shape {share.shape}; give one share for each of the {fabric.links} links, links last"
         )
     return share
+
+
+def _numbers(name: str, value: ArrayLike, least: float = 0.0) -> Array:
+    """Numbers to draw, NaN where there is none."""
+    given = array(name, value)
+    if given.dtype.kind not in "iuf" or np.isinf(given).any() or (given < least).any():
+        raise ValueError(f"{name} = {str(value)[:40]!r} must be finite numbers from {least:g}, or nan where none is")
+    return given.astype(float)
 
 
 def _bundles(ends: Ints, vertices: int) -> tuple[Ints, Ints]:

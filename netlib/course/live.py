@@ -35,7 +35,7 @@ def live(own: Explorer) -> Any:
     """A box of widgets: one control per knob, reset, the picture, its reading, and its numbers as a table."""
     import ipywidgets as w  # type: ignore[import-untyped]
 
-    wide = {"description_width": "13em"}
+    wide = {"description_width": "16em"}
 
     class Live(w.VBox):  # type: ignore[misc]
         """The box; `.knobs` are the controls by name, `.image` the picture, `.said` the sentences."""

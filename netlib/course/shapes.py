@@ -28,7 +28,8 @@ def element(
     if isinstance(part, Bars):
         return _bars(ax, part, panel)
     if isinstance(part, Rule):
-        return _rule(ax, part, figure.x if part.along == "x" else panel.y)
+        order = [e is part for e in panel.elements if isinstance(e, Rule)].index(True)
+        return _rule(ax, part, figure.x if part.along == "x" else panel.y, order)
     if isinstance(part, Heat):
         return _heat(ax, part, figure.x, panel.y, frame.colour[place])
     return _diagram(ax, part)
@@ -78,8 +79,8 @@ def _bars(ax: Any, part: Bars, panel: Panel) -> tuple[list[Any], Move]:
     return list(boxes), move
 
 
-def _rule(ax: Any, part: Rule, axis: Axis) -> tuple[list[Any], Move]:
-    """A mark and its text; one that lies outside the frame becomes a note at the edge that points to it."""
+def _rule(ax: Any, part: Rule, axis: Axis, order: int) -> tuple[list[Any], Move]:
+    """A mark and its text, a line lower for each rule before it; outside the frame, a note at the edge that points."""
     look, upright = ink(part.ink), part.along == "x"
     line = (ax.axvline if upright else ax.axhline)(1, color=look.light, lw=1.5, ls=(0, (3, 2)))
     text = ax.text(
@@ -104,7 +105,8 @@ def _rule(ax: Any, part: Rule, axis: Axis) -> tuple[list[Any], Move]:
         )
         if upright:
             right = share > 0.6
-            text.set(x=min(max(share, 0.0), 1.0) + (-0.01 if right else 0.01), y=0.98, ha="right" if right else "left")
+            text.set(x=min(max(share, 0.0), 1.0) + (-0.01 if right else 0.01), ha="right" if right else "left")
+            text.set_y(0.98 - 0.08 * order)
             words = words if inside else (f"{words} →" if at > high else f"← {words}")
         else:
             text.set(x=0.01, y=min(max(share, 0.0), 0.94) + 0.01, ha="left")

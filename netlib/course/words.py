@@ -15,9 +15,9 @@ NO_VALUE = "–"
 # unit -> (factor, printed), smallest first
 LADDERS: dict[str, tuple[tuple[float, str], ...]] = {
     "s": ((1e-9, "ns"), (1e-6, "µs"), (1e-3, "ms"), (1.0, "s")),
-    "B": ((1.0, "B"), (1e3, "KB"), (1e6, "MB"), (1e9, "GB"), (1e12, "TB"), (1e15, "PB")),
+    "B": ((1.0, "B"), (1e3, "kB"), (1e6, "MB"), (1e9, "GB"), (1e12, "TB"), (1e15, "PB")),
     "iB": ((1.0, "B"), (2.0**10, "KiB"), (2.0**20, "MiB"), (2.0**30, "GiB"), (2.0**40, "TiB")),
-    "B/s": ((1.0, "B/s"), (1e3, "KB/s"), (1e6, "MB/s"), (1e9, "GB/s"), (1e12, "TB/s"), (1e15, "PB/s")),
+    "B/s": ((1.0, "B/s"), (1e3, "kB/s"), (1e6, "MB/s"), (1e9, "GB/s"), (1e12, "TB/s"), (1e15, "PB/s")),
     "W": ((1.0, "W"), (1e3, "kW"), (1e6, "MW")),
     "flop/s": ((1.0, "flop/s"), (1e9, "Gflop/s"), (1e12, "Tflop/s"), (1e15, "Pflop/s")),
     "%": ((0.01, "%"),),

@@ -4,9 +4,15 @@ setup        a published row's set-up, read from its columns
 rates        what links achieve, as NCCL's own tables assume
 calibration  the constants fitted to rows, and which rows
 models       the model's answer for a set-up; never sees the published value
+wording      one spelling for numbers, shapes and the words for what is counted
+subjects     what a row is about: how to build it, and what is known beside it
+machines     machines that rows call by name
 fabrics      which fabric a row is about, for any parameters
-models_topology  counts, distances, cuts and hashed traffic of fabrics
+counts       how many, alone or one of each other
+models_topology  counts, distances, cuts and bandwidths of fabrics
+hashed       flows on links, and permutations of queue pairs
 ecmp_runs    permutations hashed over a fat-tree
+optics       modules and their watts
 agreement    a formula and the same number found another way, compared
 agreements   those of each chapter
 score        rows, statuses, tolerances, the report

@@ -5,6 +5,7 @@ Holds for NVIDIA nodes with NVSwitch and one scale-up domain per node. Known to 
 `models_topology`.
 """
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
@@ -13,11 +14,12 @@ import numpy as np
 from netlib import collectives as c
 from netlib.fidelity.models_topology import predict_topology
 from netlib.fidelity.prediction import Prediction, Unanswerable
-from netlib.fidelity.rates import NIC_SHARE, PLAIN_TREE_SHARE, Generation
+from netlib.fidelity.rates import NIC_SHARE, PLAIN_TREE_SHARE, PORTS, Generation
 from netlib.fidelity.setup import Setup, read_setup
 from netlib.links import Link
 
 NIC = ("network card", "one transfer")
+COPY = ("unidir_bw", "one domain")
 
 
 @dataclass(frozen=True)
@@ -44,11 +46,14 @@ def predict(row: Mapping[str, str], fitted: Constants) -> Prediction:
         if metric == "algbw":
             rate = c.algbw(setup.size, time)
         return Prediction(float(rate) / 1e9, "GB/s", note)
-    if metric == "unidir_bw":
+    if copied := re.fullmatch(r"(uni|bi)dir(?:ectional)?[_ ](?:bw|bandwidth)", metric, re.IGNORECASE):
         setup = read_setup({**row, "message_bytes": "peak"})
         if setup.domains > 1:
             raise Unanswerable("a copy between two nodes is no NVLink copy")
-        return Prediction(nvlink(setup) / 1e9, "GB/s", "NVLinks x NCCL's speed per link")
+        if re.search(r"\bPCIe?\b", " ".join(row.get(name) or "" for name in ("gpu", "topology", "system"))):
+            raise Unanswerable("a copy over PCIe is no NVLink copy")
+        ways = 2 if copied[1].lower() == "bi" else 1
+        return Prediction(ways * nvlink(setup) / 1e9, "GB/s", "NVLinks x NCCL's speed per link", COPY)
     if metric == "latency" and collective.startswith("moe_"):
         setup = read_setup(row)
         return Prediction(
@@ -58,11 +63,26 @@ def predict(row: Mapping[str, str], fitted: Constants) -> Prediction:
         setup = read_setup({**row, "message_bytes": "peak"})
         return Prediction(setup.size / moe_wire_time(setup) / 1e9, "GB/s", "all-to-all, the NIC's share outside")
     if metric in ("throughput", "bandwidth") and collective == "p2p":
-        setup = read_setup({**row, "message_bytes": "peak"})
+        setup = read_setup(_card(row) | {"message_bytes": "peak"})
         return Prediction(nic_rate(replace(setup, nics=1)) / 1e9, "GB/s", "0.96 of the port's line rate", NIC)
     if collective.strip("-"):
         raise Unanswerable(f"no model of this chapter answers {metric[:40] or 'an empty metric'!r}")
     return predict_topology(row)
+
+
+def _card(row: Mapping[str, str]) -> dict[str, str]:
+    """A row about one card between two nodes, with the card's rate read from its text where no column has it."""
+    filled = dict(row)
+    if not (row.get("nic_gbps") or "").strip():
+        text = f"{row.get('system') or ''} {row.get('topology') or ''}"
+        printed = re.search(r"\b(\d{2,4}) ?G(?:b(?:ps|/s|E|it/s)?|E)?\b", text)
+        named = next((rate for name, rate in PORTS.items() if re.search(rf"\b{name}\b", text)), None)
+        if printed or named:
+            filled["nic_gbps"] = printed[1] if printed else f"{named}"
+    if (filled.get("nic_gbps") or "").strip():
+        for column, least in (("nodes", "2"), ("ranks", "2"), ("nics_per_node", "1")):
+            filled[column] = (row.get(column) or "").strip() or least
+    return filled
 
 
 def collective_time(s: Setup, fitted: Constants) -> tuple[float, str]:

@@ -1,7 +1,8 @@
-"""Counts, distances, cuts and hashed traffic of published fabrics, from the fabrics themselves.
+"""Counts, distances, cuts and bandwidths of published fabrics, from the fabrics themselves.
 
-A row names a fabric (`fabrics`) and asks for a number in its own words. Whole numbers are counted on the built fabric,
-distances walked breadth first, cuts found by max-flow, flows hashed and shared out (`ecmp_runs`).
+A row names a fabric (`fabrics`) and asks for a number in its own words (`wording`). Whole numbers are counted on the
+built fabric, distances walked breadth first, cuts found by max-flow, flows hashed and shared out (`hashed`). A question
+with a word that is not understood is not answered.
 """
 
 import re
@@ -11,24 +12,24 @@ from functools import cache
 import numpy as np
 
 from netlib import topology as t
-from netlib.fidelity.ecmp_runs import Runs, permutation
-from netlib.fidelity.fabrics import Subject, subject
+from netlib.fidelity.counts import RATE, count, exactly, ports, share, unknown
+from netlib.fidelity.fabrics import subject
+from netlib.fidelity.hashed import BINS, EXTREME, MEAN, SPREAD, predict_hashed
+from netlib.fidelity.optics import MODULES as COUNT
+from netlib.fidelity.optics import WATTS, predict_optics
 from netlib.fidelity.prediction import Prediction, Unanswerable
+from netlib.fidelity.subjects import Subject
+from netlib.fidelity.wording import counted, fold, shared
 from netlib.topology import Fabric
-from netlib.topology.named import census
 
-COUNT = ("topology", "counts of fabrics")
+__all__ = ["BINS", "COUNT", "CUT", "DISTANCE", "EXTREME", "MEAN", "RATE", "SPREAD", "WATTS", "predict_topology"]
+
 DISTANCE = ("topology", "distances")
 CUT = ("topology", "bisection")
-RATE = ("topology", "bandwidth of a whole machine")
-MEAN = ("ECMP", "mean rate of a permutation")
-SPREAD = ("ECMP", "spread over seeds")
-EXTREME = ("ECMP", "worst flow and hottest link")
-BINS = ("ECMP", "balls in bins, exact")
-WATTS = ("optics", "watts of transceivers")
 
 _REASONS = (
-    (r"\b(?:cost|price)", "it needs prices that the source does not print"),
+    (r"(?<!equal-)(?<!equal )\b(?:cost|price)", "it needs prices that the source does not print"),
+    (r"^time\b", "times of collectives on a torus are for the chapter on optical circuit switching"),
     (r"power reduction", "it needs the powers that its authors assumed"),
     (r"gain|speed-?up|loss|noise|overhead|imbalance|never|share\b.*|share of traffic|vs network",
      "a comparison of measured jobs, which no model of fabrics gives"),
@@ -42,185 +43,137 @@ def predict_topology(row: Mapping[str, str]) -> Prediction:
     >>> round(predict_topology(asked).value, 4)
     3.0476
     """
-    metric = " ".join((row.get("metric") or "").split())
-    text = f"{row.get('topology') or ''} {row.get('system') or ''}"
+    metric = fold(row.get("metric") or "")
+    text = fold(f"{row.get('topology') or ''} {row.get('system') or ''}")
     if not metric:
         raise Unanswerable("no metric is named")
-    if re.search(r"\bECMP\b|hash", text, re.IGNORECASE) and not re.search(r"gain", metric):
-        return _hashed(text, metric)
-    if re.search(r"transceiver|module|optic", f"{text} {metric}", re.IGNORECASE) and (made := _optics(text, metric)):
+    if re.search(r"\d{13}", text + metric):
+        raise Unanswerable("a number of more than 12 digits counts nothing of a fabric")
+    if re.search(r"\bECMP\b|hash", f"{text} {metric}", re.IGNORECASE) and not re.search(r"gain|\bvs\b|paths", metric):
+        return predict_hashed(text, metric)
+    optical = re.search(r"transceiver|module|optic|\bCPO\b|pluggable", f"{text} {metric}", re.IGNORECASE)
+    if optical and (made := predict_optics(text, metric)):
         return made
     for pattern, reason in _REASONS:
         if re.search(pattern, metric, re.IGNORECASE):
             raise Unanswerable(reason)
+    try:
+        return _predict(row, text, metric, bool(optical))
+    except Unanswerable:
+        raise
+    except ValueError as error:  # the fabric has no such number: one host has no halves
+        raise Unanswerable(str(error)) from None
+
+
+def _predict(row: Mapping[str, str], text: str, metric: str, optical: bool) -> Prediction:
+    """The first answer that the metric's words call for."""
     about = subject(row)
+    if optical and re.search(r"power|watt", metric, re.IGNORECASE):
+        each = "hosts" if re.search(r"\bper\b", metric) else None
+        modules = count(about, "transceivers") / (count(about, each) if each else 1)
+        return predict_optics(text, "power", modules) or unknown(metric)
     for pattern, answer in _METRICS:
         if found := re.search(pattern, metric, re.IGNORECASE):
             return answer(about, found)
-    raise Unanswerable(f"no model answers {metric[:40]!r} of a fabric")
+    if pair := shared(metric):
+        return share(about, metric, *pair)
+    if name := counted(metric):
+        if name == "ports":
+            return share(about, metric, name, "switch")
+        if name in ("local ports", "global ports") and count(about, "groups") > 1:
+            raise Unanswerable("ports of a switch, of a group or of all? The row does not say")
+        return exactly(about, count(about, name))
+    return unknown(metric)
 
 
-# ---------------------------------------------------------------- hashed traffic
-
-
-def _hashed(text: str, metric: str) -> Prediction:
-    bins = re.search(r"(\d+)\s*flows?\D+(\d+)\s*(?:up)?links?", text, re.IGNORECASE)
-    if bins:
-        return _balls(int(bins[1]), int(bins[2]), metric)
-    tree = re.search(r"fat[- ]?tree\b.*?\bk\s*=?\s*(\d{1,3})\b", text, re.IGNORECASE)
-    if not tree:
-        raise Unanswerable("hashed flows need a fat-tree or so many flows on so many links")
-    pairs = re.search(r"(\d+)\s*(?:QPs?|queue pairs?|paths?)\b", text, re.IGNORECASE)
-    qps = int(pairs[1]) if pairs else 1
-    if not 0 < qps <= 1024:
-        raise Unanswerable(f"{qps} queue pairs a flow are not simulated; give 1 to 1,024")
-    asked = re.sub(r"max-min(?: fair)?|per-flow", "", metric, flags=re.IGNORECASE)
-    for pattern, group, pick in _RUNS:
-        if re.search(pattern, asked, re.IGNORECASE):
-            runs = permutation(int(tree[1]), qps)
-            return Prediction(pick(runs), "", f"random permutations, {runs.seeds} seeds, hashed five-tuples", group)
-    raise Unanswerable(f"no model answers {metric[:40]!r} of hashed flows")
-
-
-_RUNS: tuple[tuple[str, tuple[str, str], Callable[[Runs], float]], ...] = (
-    (r"std|standard deviation|spread", SPREAD, lambda runs: runs.spread),
-    (r"worst|slowest|min(?:imum)?\b", EXTREME, lambda runs: runs.worst),
-    (r"(?:max|most|hottest).*(?:flows|load)|flows.*(?:max|hottest)", EXTREME, lambda runs: runs.most),
-    (r"equal|goodput", MEAN, lambda runs: runs.equal),
-    (r"sum|mean|rate|throughput", MEAN, lambda runs: runs.total),
-)
-
-
-def _balls(flows: int, links: int, metric: str) -> Prediction:
-    answers: tuple[tuple[str, Callable[[int, int], float]], ...] = (
-        (r"idle|unused|empty", lambda m, n: 1 - float(t.links_used(m, n))),
-        (r"used", lambda m, n: float(t.links_used(m, n))),
-        (r"speed|throughput|goodput|efficiency", lambda m, n: float(t.ecmp_speed(m, n))),
-        (r"(?:over|/|to) mean|imbalance", lambda m, n: float(t.expected_max_load(m, n)) * n / m),
-        (r"max|hottest|load", lambda m, n: float(t.expected_max_load(m, n))),
-    )
-    for pattern, answer in answers:
-        if re.search(pattern, metric, re.IGNORECASE):
-            try:
-                return Prediction(answer(flows, links), "", "exact over all outcomes of the hash", BINS)
-            except (ValueError, ZeroDivisionError) as error:
-                raise Unanswerable(str(error)) from None
-    raise Unanswerable(f"no model answers {metric[:40]!r} of hashed flows")
-
-
-# ---------------------------------------------------------------- optics
-
-
-def _optics(text: str, metric: str) -> Prediction | None:
-    """Modules, as stated or as an optical Clos needs, and their watts; None where nothing of it is stated."""
-    stated = re.search(r"([\d,]*\d)\s*(?:optical )?(?:modules|transceivers)", text)
-    hosts = re.search(r"([\d,]*\d)\s*(?:GPUs|hosts|endpoints)", text)
-    tiers = re.search(r"(\d)\s*[- ]?(?:tiers?|layers?)", text)
-    if stated:
-        modules = float(stated[1].replace(",", ""))
-    elif hosts and tiers and int(tiers[1]) > 0:
-        modules = float(hosts[1].replace(",", "")) * float(t.transceivers_per_host(int(tiers[1])))
-    else:
-        return None
-    if re.search(r"power|watt", metric, re.IGNORECASE):
-        each = re.search(r"([\d.]*\d)\s*W\b", text)
-        if not each:
-            raise Unanswerable("the watts of a module are not stated")
-        return Prediction(modules * float(each[1]), "W", "two modules a cable, one cable a tier and host", WATTS)
-    return Prediction(modules, "", "two modules a cable, one cable a tier and host", COUNT)
-
-
-# ---------------------------------------------------------------- counts, distances, cuts
-
-
-@cache
-def _counts(fabric: Fabric) -> dict[str, float]:
-    """`census`, and what people call its entries."""
-    found: dict[str, float] = {name: float(count) for name, count in census(fabric).items()}
-    outside = ~fabric.of_kind("nvlink", "pcie", "socket") if found["tiers"] > 1 else np.ones(fabric.links, bool)
-    found["switches"] = float(fabric.switches.size)
-    found["cables"] = float(np.count_nonzero(outside)) / 2
-    found["racks"] = found.get("tier 1 switches", 0.0)
-    for name in ("pods", "groups", "planes"):
-        found.setdefault(name, 1.0)
-    return found
-
-
-def _count(about: Subject, name: str) -> float:
-    if name in about.known:
-        return about.known[name]
-    counts = _counts(about.make())
-    value = counts.get(name, 0.0 if name.startswith(("tier", "cables")) else None)
-    if value is None:
-        raise Unanswerable(f"{about.name} has no {name}")
-    return value / (about.per_cable if name.startswith("cables") else 1)
-
-
-def _counted(name: str) -> Callable[[Subject, re.Match[str]], Prediction]:
-    return lambda about, found: Prediction(_count(about, name), "", f"counted on {about.name}", COUNT)
-
-
-def _per(about: Subject, found: re.Match[str]) -> Prediction:
-    """GPUs per pod, switches per segment ...: one count over another."""
-    many, one = (_WORDS[word.lower().rstrip("s")] for word in found.groups())
-    if many == "hosts" and one == "racks":
-        return Prediction(_count(about, "tier 1 down"), "", f"counted on {about.name}", COUNT)
-    return Prediction(_count(about, many) / _count(about, one), "", f"counted on {about.name}", COUNT)
-
-
-_WORDS = {
-    "gpu": "hosts", "host": "hosts", "endpoint": "hosts", "node": "hosts", "chip": "hosts", "rack": "racks",
-    "tor": "tier 1 switches", "tor switche": "tier 1 switches", "leaf switche": "tier 1 switches",
-    "switche": "switches", "router": "switches", "pod": "pods", "segment": "groups", "group": "groups",
-}  # fmt: skip
+# ---------------------------------------------------------------- distances
 
 
 def _walked(over: str, switches: bool = False) -> Callable[[Subject, re.Match[str]], Prediction]:
     """The largest or the mean number of links between two hosts, or between two switches that have hosts."""
 
     def answer(about: Subject, found: re.Match[str]) -> Prediction:
+        crossed = re.search(r"switch(?:es)? (?:hops|crossed|traversed)|on the|passed", found.string, re.IGNORECASE)
+        ends = 1 if crossed and not switches else 0  # one switch fewer than links between two hosts
+        if over in about.known and not switches:
+            return Prediction(about.known[over] - ends, "", f"closed form of {about.name}", DISTANCE)
         fabric = about.core() if switches and about.core else about.make()
         mean, most = _distances(fabric, about.alike, switches)
-        return Prediction(mean if over == "mean" else most, "", f"walked on {about.name}", DISTANCE)
+        if re.search(r"includ\w* (?:it)?self", found.string, re.IGNORECASE):
+            mean *= 1 - 1 / fabric.hosts.size
+        return Prediction((mean if over == "mean" else most) - ends, "", f"walked on {about.name}", DISTANCE)
 
     return answer
+
+
+MOST_WALKED, MOST_PAIRS = 4_200, 8_000_000  # classes of hosts, and pairs, so that a report takes seconds
 
 
 @cache
 def _distances(fabric: Fabric, alike: str, switches: bool) -> tuple[float, float]:
     """Mean and largest distance; from one host or one group alone where all are alike."""
-    if not alike and switches:
-        return t.mean_switch_distance(fabric), t.switch_diameter(fabric)
     if not alike:
+        classes = np.unique(fabric.target[fabric.of_kind("access") & (fabric.tier[fabric.source] == 0)]).size
+        if (classes or fabric.hosts.size) > MOST_WALKED:
+            raise Unanswerable(f"all ways between {fabric.hosts.size:,} hosts that differ are not walked in a report")
+        if switches:
+            return t.mean_switch_distance(fabric), t.switch_diameter(fabric)
         return t.mean_hops(fabric), t.diameter(fabric)
     first = np.unique(fabric.target[fabric.of_kind("access") & (fabric.tier[fabric.source] == 0)])
     among = first if switches and first.size else fabric.hosts
     start = among[fabric.label("group")[among] == 0] if alike == "group" else among[:1]
+    if start.size * among.size > MOST_PAIRS:
+        raise Unanswerable(f"{start.size * among.size:,} pairs are not walked in a report")
     hops = t.distances_to(fabric, start, among)
     return float(hops.sum(dtype=float)) / (start.size * max(1, among.size - 1)), float(hops.max())
 
 
+def _paths(about: Subject, found: re.Match[str]) -> Prediction:
+    """Shortest ways between the first host and the last."""
+    fabric = about.make()
+    try:
+        return Prediction(float(t.path_count(fabric, 0, fabric.hosts.size - 1)), "", f"walked on {about.name}", COUNT)
+    except ValueError as error:
+        raise Unanswerable(str(error)) from None
+
+
+# ---------------------------------------------------------------- cuts and bandwidths
+
+
+def _rate(about: Subject, fabric: Fabric) -> float:
+    """Bytes/s of a link of capacity 1, or 1 where the fabric was built with real rates."""
+    if float(fabric.capacity.max()) != 1.0:
+        return 1.0
+    if "link rate" not in about.known:
+        raise Unanswerable("the rate of a link is not stated")
+    return about.known["link rate"]
+
+
+def _bandwidth(about: Subject, found: re.Match[str]) -> Prediction:
+    """Bytes/s of the cut, of one GPU or of all links. Those of a whole machine count both directions of a link, as
+    vendors do; so do all of an NVLink domain, unless the row says one way."""
+    fabric, metric = about.make(), found.string.lower()
+    rate, nvlink = _rate(about, fabric), bool(fabric.of_kind("nvlink").all())
+    one_way = re.search(r"one[- ]way|unidirectional|per direction|each way|one direction", metric)
+    if "bisection" in metric:
+        value, ways = t.bisection(fabric).bandwidth, 2 if nvlink and not one_way else 1
+    elif re.search(r"per (?:gpu|chip|host)", metric):
+        value, ways = float(fabric.capacity[fabric.leaving(int(fabric.hosts[0]))].sum()), 1 if one_way else 2
+    elif fabric.of_kind("trunk").any() or ("reduce" in metric and nvlink):
+        return unknown(found.string)
+    else:
+        value, ways = float(fabric.capacity.sum()) / 2, 1 if one_way else 2
+    said = "both directions" if ways == 2 else "one way"
+    return Prediction(ways * value * rate, "B/s", f"links of {about.name}, {said}", RATE)
+
+
 def _bisection(about: Subject, found: re.Match[str]) -> Prediction:
-    cut = _cut(about.make())
-    if re.search(r"bandwidth", found.string, re.IGNORECASE):
-        if "link rate" not in about.known:
-            raise Unanswerable("the rate of a link is not stated")
-        return Prediction(cut * about.known["link rate"], "B/s", f"max-flow on {about.name}", RATE)
-    return Prediction(cut, "", f"max-flow on {about.name}", CUT)
+    return Prediction(_cut(about.make()), "", f"max-flow on {about.name}", CUT)
 
 
 @cache
 def _cut(fabric: Fabric) -> float:
     return t.bisection(fabric).bandwidth / float(fabric.capacity.max())
-
-
-def _aggregate(about: Subject, found: re.Match[str]) -> Prediction:
-    """All links, each direction counted: what an all-reduce over all axes of a torus can use, or what a vendor adds."""
-    fabric = about.make()
-    rate = float(fabric.capacity.sum()) * about.known.get("link rate", 1.0)
-    if float(fabric.capacity.max()) == 1.0 and "link rate" not in about.known:
-        raise Unanswerable("the rate of a link is not stated")
-    return Prediction(rate, "B/s", f"all links of {about.name}, both directions", RATE)
 
 
 def _ratio(about: Subject, found: re.Match[str]) -> Prediction:
@@ -229,7 +182,7 @@ def _ratio(about: Subject, found: re.Match[str]) -> Prediction:
     up = (fabric.tier[fabric.source] == 2) & (fabric.tier[fabric.target] == 3)
     if low:
         if not up.any():
-            raise Unanswerable(f"{about.name} as built ends at its second tier")
+            return _left_for_the_core(about, fabric)
         ratio = float(fabric.capacity[fabric.of_kind("access")].sum()) / 2 / float(fabric.capacity[up].sum())
     else:
         try:
@@ -240,58 +193,34 @@ def _ratio(about: Subject, found: re.Match[str]) -> Prediction:
     return Prediction(1 / ratio if under else ratio, "", f"capacities of {about.name}", DISTANCE)
 
 
-def _ports(about: Subject, found: re.Match[str]) -> Prediction:
-    """Ports of a first switch in units of its fastest port, its capacity, or how many of its ports lead down or up."""
-    fabric = about.make()
-    leaf = int(np.flatnonzero(fabric.tier == 1)[0])
-    mine = fabric.leaving(leaf)
-    room, fastest = fabric.capacity[mine], float(fabric.capacity[mine].max())
-    higher = fabric.tier[fabric.target[mine]] > 1
-    word = found[0].lower()
-    if "down" in word or "up" in word:
-        room = room[higher if "up" in word else ~higher]
-    total = float(room.sum())
-    if "bps" in found.string.lower():
-        return Prediction(total * 8 / 1e12, "", f"capacities of {about.name}", COUNT)
-    return Prediction(total / fastest, "", f"counted on {about.name}", COUNT)
+def _left_for_the_core(about: Subject, fabric: Fabric) -> Prediction:
+    """Where the core is not built: what enters a switch of the second tier over what its capacity leaves for above."""
+    spine = np.flatnonzero(fabric.tier == 2)[:1]
+    if "switch rate" not in about.known or not spine.size:
+        raise Unanswerable(f"{about.name} as built ends at its second tier")
+    below = float(fabric.capacity[fabric.leaving(int(spine[0]))].sum())
+    ratio = below / (about.known["switch rate"] - below)
+    return Prediction(ratio, "", f"{about.name}: all that its switches have left goes up", DISTANCE)
 
 
-def _host_ports(about: Subject, found: re.Match[str]) -> Prediction:
-    fabric = about.make()
-    ports = np.count_nonzero(fabric.of_kind("access") & (fabric.source == fabric.hosts[0]))
-    return Prediction(float(ports), "", f"counted on {about.name}", COUNT)
+def _switch_ports(about: Subject, found: re.Match[str]) -> Prediction:
+    way = re.search(r"\b(up|down)", found.string, re.IGNORECASE)
+    return ports(about, found.string, way[1].lower() if way else "")
 
 
-_HOST = r"(?:GPUs?|hosts?|endpoints?|nodes?|chips?|servers?)"
+# A metric is tried on these in order; what none of them knows is a plain count or a share (`wording`).
 _METRICS: tuple[tuple[str, Callable[[Subject, re.Match[str]], Prediction]], ...] = (
+    (r"(?:switch|router)\w*[- ](?:to[- ])?(?:switch|router)\w* (?:hops|distance)|router hops", _walked("most", True)),
+    (r"switch(?:es)? (?:hops|crossed|traversed)|switches (?:on|passed)", _walked("most")),
     (r"(?:router|switch)\w*.*diameter|diameter.*(?:router|switch)", _walked("most", switches=True)),
-    (r"diameter", _walked("most")),
+    (r"diameter|longest shortest path", _walked("most")),
     (r"(?:mean|average).*(?:router|switch)", _walked("mean", switches=True)),
-    (r"(?:mean|average).*(?:distance|hops?|path)", _walked("mean")),
+    (r"(?:mean|average).*(?:distance|hops?|path)|^(?:path length|distance)$", _walked("mean")),
+    (r"(?:shortest|equal[- ]cost|minimal|distinct)\s+paths?\b", _paths),
+    (r"(?:switch|router)(?: (?:chip|asic))?.*(?:[TG]b(?:ps|/s|it/s)|capacity|bandwidth|throughput)", _switch_ports),
+    (r"bisection.*bandwidth|bandwidth.*bisection", _bandwidth),
     (r"bisection", _bisection),
-    (r"(?:all-?reduce|aggregate).*bandwidth", _aggregate),
-    (r"subscription", _ratio),
-    (r"(?:switch|chip).*[TG]bps|(?:down|up)link ports?|ports? per switch", _ports),
-    (r"NIC ports? per GPU", _host_ports),
-    (r"NICs? per server", _counted("rails")),
-    (r"servers? per ToR", _counted("tier 1 down")),
-    (r"(GPUs?|hosts?|endpoints?|nodes?|chips?|racks?|(?:ToR |leaf )?switches|ToRs?|routers?|segments?|groups?)"
-     r" per (pod|segment|rack|group)", _per),
-    (r"OCS.*ports?|ports?.*OCS", _counted("ocs ports")),
-    (r"OCS", _counted("ocs")),
-    (r"trays?", _counted("trays")),
-    (rf"{_HOST}[- ](?:to[- ])?leaf.*(?:cables?|links?)|leaf[- ]{_HOST}.*(?:cables?|links?)", _counted("cables 0-1")),
-    (r"leaf[- ]spine|spine[- ]leaf", _counted("cables 1-2")),
-    (r"spine[- ]core|core[- ]spine", _counted("cables 2-3")),
-    (r"\b(?:leaf|leaves|ToR|edge|access)\b", _counted("tier 1 switches")),
-    (r"\b(?:spines?|aggregation)\b", _counted("tier 2 switches")),
-    (r"\b(?:cores?|super-?spines?)\b", _counted("tier 3 switches")),
-    (r"\b(?:switches|routers?|ASICs?)\b", _counted("switches")),
-    (r"\b(?:cables?|links?)\b", _counted("cables")),
-    (r"\bpods?\b", _counted("pods")),
-    (r"\b(?:groups?|segments?)\b", _counted("groups")),
-    (r"\brails?\b", _counted("rails")),
-    (r"\bplanes?\b", _counted("planes")),
-    (r"\b(?:tiers?|layers?)\b", _counted("tiers")),
-    (rf"\b{_HOST}\b", _counted("hosts")),
+    (r"(?:all-?reduce|aggregate|total|nvlink|per).*bandwidth|bandwidth.*per", _bandwidth),
+    (r"subscription|up-?links? to down-?links?", _ratio),
+    (r"^(?:down|up)-?link ports?$", _switch_ports),
 )  # fmt: skip

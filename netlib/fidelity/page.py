@@ -15,8 +15,16 @@ def scoreboard() -> str:
 
 
 def fabric_board() -> str:
-    """The same for fabrics: counts, distances, cuts, hashed traffic, optics."""
-    return _board("fabrics")
+    """The same for fabrics: counts, distances, cuts, hashed traffic, optics; and how many rows are no publications."""
+    head, rule, *lines = _board("fabrics").splitlines()
+    ours = Counter(row.group for row in _scored("fabrics") if row.id in _programs())
+    lines = [f"{line} {ours[line.split(' | ')[0].strip('| ')]} |" for line in lines]
+    return "\n".join([f"{head} from another program |", f"{rule}--:|", *lines])
+
+
+def _programs() -> set[str]:
+    """Rows whose value another program computed, so that they test arithmetic, and nothing built or measured."""
+    return {row["id"] for row in published_rows() if row["confidence"] == "computed"}
 
 
 def _board(what: str) -> str:
@@ -68,12 +76,14 @@ def every_row() -> str:
 def every_fabric() -> str:
     """The whole table of scored rows about fabrics."""
     named = {row["id"]: f"{row['topology'] or row['system']}: {row['metric']}" for row in published_rows()}
-    lines = ["| row | of what | model | published | error | how |", "|---|---|--:|--:|--:|---|"]
+    lines = ["| row | of what | model | published or (p) program | error | how |", "|---|---|--:|--:|--:|---|"]
+    programs = _programs()
     for r in _scored("fabrics"):
         error = f"{r.rel_error:+.1%}" if r.rel_error is not None and abs(r.rel_error) > 1e-9 else "0"
         unit = f" {r.unit}".rstrip()
         lines.append(
-            f"| `{r.id}` | {named[r.id]} | {r.model:.6g}{unit} | {r.published:.6g}{unit} | {error} | {r.note} |"
+            f"| `{r.id}` | {named[r.id]} | {r.model:.6g}{unit} | {r.published:.6g}{unit}{' (p)' * (r.id in programs)} |"
+            f" {error} | {r.note} |"
         )
     return "\n".join(lines)
 

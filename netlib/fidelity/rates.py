@@ -8,6 +8,7 @@ NICs: 0.96 of line rate, NCCL maintainers' 24 and 48 GB/s for 200 and 400 Gb/s p
 from dataclasses import dataclass
 
 NIC_SHARE = 0.96
+PORTS = {"EDR": 100, "HDR": 200, "NDR": 400, "XDR": 800}  # Gb/s of an InfiniBand port of four lanes
 PLAIN_TREE_SHARE = 0.92  # tree without NVLS, same file
 
 

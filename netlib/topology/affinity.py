@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from netlib.arguments import declared
 from netlib.hardware import bandwidth, fact, node
 from netlib.links import Link
 from netlib.topology.fabric import Cables, Fabric, Ints, build, whole
@@ -72,6 +73,7 @@ class Affinity:
         return tuple(found)
 
 
+@declared
 def node_tree(
     name: str,
     parents: Mapping[str, str],
@@ -125,6 +127,7 @@ def node_tree(
     )
 
 
+@declared
 def affinity(fabric: Fabric) -> Affinity:
     """The codes of `nvidia-smi topo -m` for a fabric from `node_tree`, from what each path over PCIe crosses.
 
@@ -165,6 +168,7 @@ def affinity(fabric: Fabric) -> Affinity:
     return Affinity(names, codes, fabric.label("numa")[devices])
 
 
+@declared
 def dgx_h100_tree(alpha: float = 0.0) -> Fabric:
     """The inside of a DGX H100: two CPUs, and under each four pairs of GPU and NIC and one card with two more ports.
 
@@ -192,6 +196,7 @@ def dgx_h100_tree(alpha: float = 0.0) -> Fabric:
     return node_tree("DGX H100 node", parents, pcie, nvlinks=nvlinks, nvlink=nvlink)
 
 
+@declared
 def pcie_tree(alpha: float = 0.0) -> Fabric:
     """A box without NVLink: two CPUs, under each four GPUs behind two layers of PCIe switches, one NIC at CPU1.
 

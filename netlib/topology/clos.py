@@ -11,11 +11,12 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from netlib.arguments import floats
+from netlib.arguments import declared, floats
 from netlib.links import Link
-from netlib.topology.fabric import Cables, Fabric, Ints, build, whole
+from netlib.topology.fabric import Cables, Fabric, Ints, affordable, build, whole
 
 
+@declared
 def leaf_spine(
     hosts: int,
     radix: int,
@@ -50,10 +51,12 @@ def leaf_spine(
             f"hosts = {hosts} do not fit two tiers of radix {radix} at {oversubscription:g}:1; "
             f"give at most {radix * down}, or use clos3"
         )
+    affordable(hosts - -hosts // down * ups, hosts=hosts, radix=radix)
     name = f"leaf-spine, {hosts} hosts, radix {radix}, {oversubscription:g}:1"
     return two_tiers(name, np.arange(hosts) // down, ups, radix, link, up or link, spines)
 
 
+@declared
 def fat_tree(k: int, link: Link) -> Fabric:
     """The k-ary fat-tree: k^3 / 4 hosts, 5 k^2 / 4 switches of k ports, full bisection.
 
@@ -68,10 +71,12 @@ def fat_tree(k: int, link: Link) -> Fabric:
     k = whole("k", k, 2)
     if k % 2:
         raise ValueError(f"k = {k} must be even: half of the ports go down and half go up")
+    affordable(3 * k**3 // 4, k=k)
     half = k // 2
     return three_tiers(f"fat-tree, k = {k}", np.arange(k**3 // 4) // half, half, (half, half, half), k, link, link)
 
 
+@declared
 def clos3(
     hosts: int,
     radix: int,
@@ -101,10 +106,12 @@ def clos3(
             f"hosts = {hosts} do not fit three tiers of radix {radix} at {oversubscription:g}:1 and {top:g}:1; "
             f"give at most {radix * pod * down}"
         )
+    affordable(max(pod * ups, hosts - -hosts // down * (ups + ups * cores_up // pod)), hosts=hosts, radix=radix)
     name = f"Clos in three tiers, {hosts} hosts, radix {radix}, {oversubscription:g}:1, top {top:g}:1"
     return three_tiers(name, np.arange(hosts) // down, pod, (ups, pod, cores_up), radix, link, up or link)
 
 
+@declared
 def one_switch(hosts: int, link: Link) -> Fabric:
     """Hosts on one switch: the smallest network, and the ideal that the others are measured against.
 
@@ -112,10 +119,12 @@ def one_switch(hosts: int, link: Link) -> Fabric:
     [3, 0, 3, 1, 3, 2]
     """
     hosts = whole("hosts", hosts)
+    affordable(hosts, hosts=hosts)
     up = Cables(np.arange(hosts), np.full(hosts, hosts), link, "access")
     return build(f"one switch, {hosts} hosts", hosts + 1, np.arange(hosts), np.arange(hosts + 1) // hosts, [up])
 
 
+@declared
 def smallest_clos(hosts: int, radix: int, link: Link) -> Fabric:
     """The non-blocking Clos with the fewest tiers: one switch, `leaf_spine` or `clos3`.
 

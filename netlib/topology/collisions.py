@@ -10,12 +10,13 @@ from math import ceil, isqrt
 import numpy as np
 from numpy.typing import ArrayLike
 
-from netlib.arguments import Floats, floats, formula
+from netlib.arguments import Floats, declared, floats, formula
 
 MOST_FLOWS = 100_000
 MOST_LINKS = 100_000
 
 
+@declared
 def max_load_distribution(flows: int, links: int) -> Floats:
     """P[c]: the probability that the fullest of `links` carries c of `flows` (up to where it falls below 1e-17).
 

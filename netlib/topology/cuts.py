@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from netlib.arguments import array, declared
 from netlib.topology.fabric import Fabric, Ints, Mask
 from netlib.topology.hops import by_leaf, distances_to, passes
 
@@ -30,6 +31,7 @@ class Cut:
     side: Mask
 
 
+@declared
 def worst_half(fabric: Fabric) -> Mask:
     """(H,) the half of the hosts that a fabric is known to join worst to the rest.
 
@@ -46,6 +48,7 @@ def worst_half(fabric: Fabric) -> Mask:
     return halves[0] if len(halves) == 1 else bisection(fabric).side
 
 
+@declared
 def bisection(fabric: Fabric, side: ArrayLike | None = None) -> Cut:
     """Bytes/s, one way, from one half of the hosts to the other when all send at once: a maximum flow.
 
@@ -62,7 +65,7 @@ def bisection(fabric: Fabric, side: ArrayLike | None = None) -> Cut:
     """
     if side is None:
         return min((bisection(fabric, half) for half in _halves(fabric)), key=lambda cut: cut.bandwidth)
-    half = np.asarray(side)
+    half = array("side", side)
     if half.shape != fabric.hosts.shape or half.dtype.kind != "b":
         raise ValueError(
             f"side has shape {half.shape} and type {half.dtype}; give True or False for each of the "
@@ -83,6 +86,7 @@ def bisection(fabric: Fabric, side: ArrayLike | None = None) -> Cut:
     return Cut(float(fabric.capacity[cut].sum()), cut, half)
 
 
+@declared
 def path_count(fabric: Fabric, a: int, b: int) -> int:
     """How many shortest paths lead from the host of rank `a` to that of rank `b`; parallel cables count each.
 
@@ -105,6 +109,7 @@ def path_count(fabric: Fabric, a: int, b: int) -> int:
     return int(ways[goal])
 
 
+@declared
 def disjoint_paths(fabric: Fabric, a: int, b: int) -> int:
     """How many paths from host to host share no link: one more than the failed cables that they survive for sure.
 

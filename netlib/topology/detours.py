@@ -12,12 +12,14 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import ArrayLike, NDArray
 
+from netlib.arguments import declared
 from netlib.topology.fabric import Fabric, Ints
 from netlib.topology.flows import ends, ranks
 from netlib.topology.ledgers import Policy
 from netlib.topology.routing import Routes
 
 
+@declared
 def one_global(fabric: Fabric, src: ArrayLike, dst: ArrayLike, rng: Generator) -> Ints:
     """Minimal routing on a dragonfly: to a router with a cable to the destination's group, over it, and on: (F, hops).
 
@@ -36,6 +38,7 @@ def one_global(fabric: Fabric, src: ArrayLike, dst: ArrayLike, rng: Generator) -
     return _through(fabric, source, target, [group[source], group[target]], rng)
 
 
+@declared
 def valiant(fabric: Fabric, src: ArrayLike, dst: ArrayLike, rng: Generator) -> Ints:
     """Each flow between groups of a dragonfly goes over a third group, drawn at random: (F, hops).
 
@@ -119,6 +122,7 @@ def _inside(fabric: Fabric, at: Ints, goal: Ints, rng: Generator) -> list[NDArra
     return [one, two]
 
 
+@declared
 def dimension_ordered(fabric: Fabric, src: ArrayLike, dst: ArrayLike) -> Ints:
     """Ways on a torus or mesh that finish x0, then x1, and so on, the shorter way round each ring: (F, hops).
 
@@ -162,6 +166,7 @@ def dimension_ordered(fabric: Fabric, src: ArrayLike, dst: ArrayLike) -> Ints:
     return _packed(np.stack(ways, axis=1)) if ways else np.zeros((source.size, 0), np.int32)
 
 
+@declared
 def pxn(routes: Routes, src: ArrayLike, dst: ArrayLike, policy: Policy) -> Ints:
     """Ways from GPU to GPU where a node hands data to its GPU on the destination's rail before it leaves: (F, hops).
 

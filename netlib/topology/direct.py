@@ -6,17 +6,18 @@ chip is its own router. Read with the chapter "Scale-out", section "Dragonfly ag
 """
 
 import math
-from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
+from netlib.arguments import array, declared
 from netlib.links import Link
-from netlib.topology.fabric import Cables, Fabric, build, whole
+from netlib.topology.fabric import Cables, Fabric, affordable, build, whole
 
 _Ends = NDArray[np.int64]
 
 
+@declared
 def dragonfly(
     p: int,
     a: int,
@@ -31,9 +32,9 @@ def dragonfly(
     groups = a h + 1 (the most there can be), hosts = a p groups, ports of a router = p + (a - 1) + h. `link` serves
     hosts, `local` the cables inside a group, `long` those between groups (default: as `link`). With the most groups
     one cable joins each pair: group i counts the others from itself, and group i + 1 + k is on router k // h (the
-    consecutive order, "palm tree"). With fewer groups each pair gets floor(a h / (groups - 1)) cables, dealt in that
-    order again and again over all routers evenly; ports that are left stay empty. Hosts come first, router by router;
-    label `group`.
+    relative order; "palm tree" is its mirror image). With fewer groups each pair gets floor(a h / (groups - 1))
+    cables, dealt in that order again and again over all routers evenly; ports that are left stay empty. Hosts come
+    first, router by router; label `group`.
 
     >>> small = dragonfly(p=2, a=4, h=2, link=Link(1e-6, 25e9))
     >>> small.hosts.size, small.switches.size, int(small.label("group").max()) + 1
@@ -43,6 +44,7 @@ def dragonfly(
     """
     p, a, h = whole("p", p), whole("a", a), whole("h", h, 0)
     groups = _groups(groups, a * h + 1, f"a h + 1 = {a * h + 1}")
+    affordable(groups * a * (2 * p + a + h) // 2, p=p, a=a, h=h, groups=groups)
     routers, hosts = groups * a, groups * a * p
     i, j = np.triu_indices(a, 1)
     first = hosts + np.arange(groups)[:, None] * a  # first router of each group
@@ -62,6 +64,7 @@ def dragonfly(
     )
 
 
+@declared
 def dragonfly_plus(radix: int, link: Link, groups: int | None = None) -> Fabric:
     """A dragonfly+ of switches with `radix` ports: radix/2 leaves and radix/2 spines in a group, all pairs joined.
 
@@ -77,6 +80,7 @@ def dragonfly_plus(radix: int, link: Link, groups: int | None = None) -> Fabric:
         raise ValueError(f"radix = {radix} must be even: half of the ports face down, half up")
     half = radix // 2
     groups = _groups(groups, half**2 + 1, f"(radix/2)^2 + 1 = {half**2 + 1}")
+    affordable(groups * half**2 * 3, radix=radix, groups=groups)
     leaves, hosts = groups * half, groups * half**2
     group = np.arange(leaves) // half
     leaf = hosts + np.arange(leaves)
@@ -96,7 +100,8 @@ def dragonfly_plus(radix: int, link: Link, groups: int | None = None) -> Fabric:
     )
 
 
-def torus(sides: Sequence[int], link: Link, wrap: bool | Sequence[bool] = True) -> Fabric:
+@declared
+def torus(sides: ArrayLike, link: Link, wrap: ArrayLike = True) -> Fabric:
     """A torus of chips, sides d_0 x d_1 x ...: each chip has a neighbour on both sides along every axis and forwards.
 
     A side of 1 has no cable and a side of 2 has one (there and back is the same neighbour). With wrap=False an axis is
@@ -108,13 +113,19 @@ def torus(sides: Sequence[int], link: Link, wrap: bool | Sequence[bool] = True) 
     >>> torus([16, 16, 16], Link(1e-6, 45e9)).cables
     12288
     """
-    shape = tuple(whole("sides", side) for side in np.atleast_1d(sides).tolist())
+    shape = tuple(whole("sides", side) for side in np.atleast_1d(array("sides", sides)).tolist())
+    if len(shape) > 32:
+        raise ValueError(f"sides has {len(shape)} axes; give 32 at most")
     if not shape:
         raise ValueError("sides has no side; give the chips along each axis, such as (4, 4, 4)")
-    closed = [bool(each) for each in np.atleast_1d(wrap)] * (1 if np.ndim(wrap) else len(shape))
+    open_ = array("wrap", wrap)
+    if open_.dtype.kind != "b" or open_.ndim > 1:
+        raise ValueError(f"wrap = {str(wrap)[:40]!r} must be True or False, or a list of them, one for each side")
+    closed = open_.tolist() if open_.ndim else [bool(wrap)] * len(shape)
     if len(closed) != len(shape):
         raise ValueError(f"wrap has {len(closed)} answers for {len(shape)} sides; give one, or one for each")
     chips = math.prod(shape)
+    affordable(chips * len(shape), sides=sides)
     number = np.arange(chips).reshape(shape)
     cables = []
     for axis, (side, round_) in enumerate(zip(shape, closed, strict=True)):

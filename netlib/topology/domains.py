@@ -6,11 +6,13 @@ Every GPU has links to every switch, so any pair is two links apart and uses all
 
 import numpy as np
 
+from netlib.arguments import declared
 from netlib.hardware import bandwidth, fact, node
 from netlib.links import Link
-from netlib.topology.fabric import Cables, Fabric, build, whole
+from netlib.topology.fabric import Cables, Fabric, affordable, build, whole
 
 
+@declared
 def nvlink_domain(gpus: int, switches: int, links_per_gpu: int, link: Link, name: str = "NVLink domain") -> Fabric:
     """`gpus` GPUs, each with `links_per_gpu` NVLinks spread over `switches` NVSwitch chips; `link` is one NVLink.
 
@@ -27,6 +29,7 @@ def nvlink_domain(gpus: int, switches: int, links_per_gpu: int, link: Link, name
         raise ValueError(
             f"links_per_gpu = {links_per_gpu} is fewer than the {switches} switches; every GPU needs one link to each"
         )
+    affordable(gpus * links_per_gpu, gpus=gpus, links_per_gpu=links_per_gpu)
     chip = np.sort(np.arange(links_per_gpu) % switches)
     return build(
         name,
@@ -38,6 +41,7 @@ def nvlink_domain(gpus: int, switches: int, links_per_gpu: int, link: Link, name
     )
 
 
+@declared
 def nvlink_node(id: str, alpha: float = 0.0) -> Fabric:
     """The NVLink domain of a node or rack of the hardware registry, by its id there.
 
@@ -53,6 +57,7 @@ def nvlink_node(id: str, alpha: float = 0.0) -> Fabric:
     return nvlink_domain(box.gpus, box.switches, links, Link(alpha, bandwidth(f"{box.nvlink}-link")), box.name)
 
 
+@declared
 def nvl72(alpha: float = 0.0) -> Fabric:
     """GB200 NVL72: 72 GPUs, 18 switch chips in 9 trays, one link from every GPU to every chip: 72 x 18 = 1,296 links.
 
@@ -65,8 +70,11 @@ def nvl72(alpha: float = 0.0) -> Fabric:
     return nvlink_node("gb200-nvl72", alpha)
 
 
+@declared
 def hgx_h100(alpha: float = 0.0) -> Fabric:
     """HGX or DGX H100: 8 GPUs, 4 switch chips, 18 links on a GPU: 5 to two of the chips and 4 to the other two.
+
+    Which two is not modelled after the board: the first two here.
 
     Source: NVIDIA Fabric Manager user guide, "GPU Baseboard Topologies". `alpha` as in `nvlink_node`.
 

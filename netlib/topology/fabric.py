@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from netlib.arguments import Floats
+from netlib.arguments import Floats, array, declared
 from netlib.links import Link
 
 _LINK = ("source", "target", "capacity", "latency", "kind")  # the arrays with one entry for each directed link
@@ -25,6 +25,10 @@ Mask = NDArray[np.bool_]
 KINDS = ("nvlink", "pcie", "access", "trunk", "local", "global", "ici", "socket")
 """Roles of a link: GPU to NVSwitch; inside a host; host to its first switch; switch to switch in a Clos; inside and
 between groups of a dragonfly; chip to chip of a torus; CPU to CPU."""
+
+
+MOST_CABLES = 1 << 24
+"""Cables that are built at most, 16.8 million. A fat-tree of k = 256 has 12.6 million and takes 1.1 GiB."""
 
 
 @dataclass(frozen=True)
@@ -38,6 +42,12 @@ class Cables:
     b: ArrayLike
     link: Link
     kind: str = "trunk"
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.link, Link):
+            raise ValueError(
+                f"link = {str(self.link)[:40]!r} is not a Link; make one with Link(alpha=..., bandwidth=...)"
+            )
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,10 +76,14 @@ class Fabric:
     kind: NDArray[np.int8]
     labels: Mapping[str, Ints] = field(default_factory=dict)
     forwards: Mask = field(default_factory=lambda: np.zeros(0, bool))
+    _made = "a builder, such as leaf_spine(64, 16, Link(1e-6, 50e9))"
 
     def __post_init__(self) -> None:
+        for name in (*_LINK, "hosts", "tier", "forwards"):
+            object.__setattr__(self, name, _frozen(getattr(self, name)))
+        object.__setattr__(self, "labels", {name: _frozen(label) for name, label in self.labels.items()})
         if not self.forwards.size:
-            object.__setattr__(self, "forwards", self.tier > 0)
+            object.__setattr__(self, "forwards", _frozen(self.tier > 0))
         links = {len(getattr(self, n)) for n in ("source", "target", "capacity", "latency", "kind")}
         if len(links) != 1 or len(self.source) % 2:
             raise ValueError(
@@ -117,6 +131,7 @@ class Fabric:
         order = np.argsort(self.source, kind="stable").astype(np.int32)
         return np.searchsorted(self.source[order], np.arange(self.vertices + 1)), order
 
+    @declared
     def leaving(self, vertex: int) -> Ints:
         """The links that leave a vertex, in the order in which they were built.
 
@@ -134,6 +149,7 @@ class Fabric:
         """(V,) how many cables end at each vertex."""
         return np.bincount(self.source, minlength=self.vertices).astype(np.int32)
 
+    @declared
     def label(self, name: str) -> Ints:
         """(V,) a label of the vertices.
 
@@ -146,6 +162,7 @@ class Fabric:
             raise ValueError(f"label = {name!r} is unknown in {self.name}; it has {', '.join(self.labels) or 'none'}")
         return self.labels[name]
 
+    @declared
     def without(self, cables: ArrayLike = (), vertices: ArrayLike = ()) -> "Fabric":
         """The fabric after these cables (by number) and vertices have failed: their links are gone, names stay.
 
@@ -161,6 +178,7 @@ class Fabric:
         return replace(self, **{name: getattr(self, name)[keep] for name in _LINK})
 
 
+@declared
 def build(
     name: str,
     vertices: int,
@@ -177,10 +195,14 @@ def build(
     >>> star.links, star.source.tolist(), star.target.tolist()
     (4, [0, 2, 1, 2], [2, 0, 2, 1])
     """
+    if vertices < 1:
+        raise ValueError(f"vertices = {vertices} leave nothing to join; give 1 or more")
     ends, kind = [], []
     capacity: list[Floats] = []
     latency: list[Floats] = []
     for each in cables:
+        if not isinstance(each, Cables):
+            raise ValueError(f"cables = {str(each)[:40]!r} is not a Cables; make a list of Cables(a, b, link, kind)")
         a, b = indices("a", each.a, vertices), indices("b", each.b, vertices)
         if a.shape != b.shape:
             raise ValueError(f"a has {a.size} ends and b has {b.size}; a cable has one of each")
@@ -227,27 +249,52 @@ def indices(name: str, value: ArrayLike, limit: int) -> Ints:
     >>> indices("cables", [1, 0], 2).tolist()
     [1, 0]
     """
-    array = np.atleast_1d(np.asarray(value))
-    if array.size and array.dtype.kind not in "iu":
+    given = np.atleast_1d(array(name, value))
+    if given.size and given.dtype.kind not in "iu":
         raise ValueError(f"{name} = {str(value)[:40]!r} must be whole numbers that count from 0")
-    if array.size and not (array.min() >= 0 and array.max() < limit):
-        wrong = array[(array < 0) | (array >= limit)].flat[0]
+    if given.size and not (given.min() >= 0 and given.max() < limit):
+        wrong = given[(given < 0) | (given >= limit)].flat[0]
         raise ValueError(f"{name} = {wrong} is outside of this fabric; give 0 to {limit - 1}")
-    return array.astype(np.int32).ravel()
+    return given.astype(np.int32).ravel()
 
 
 def _joined(parts: list[Any], dtype: Any) -> Any:
     return np.concatenate(parts).astype(dtype) if parts else np.zeros(0, dtype)
 
 
+def _frozen(value: ArrayLike) -> NDArray[Any]:
+    """The array, seen read-only: `out`, `degree` and routes are found once, and must not go out of date."""
+    seen = np.asarray(value).view()
+    seen.flags.writeable = False
+    return seen
+
+
+def affordable(cables: int, **given: object) -> None:
+    """Refuse, before anything is built, a fabric of more cables than memory holds.
+
+    >>> affordable(48, k=4)
+    >>> affordable(3 * 10**18 // 4, k=10**6)
+    Traceback (most recent call last):
+    ValueError: k = 1000000 makes more than 16,777,216 cables; build less, or use a closed form such as clos_switches
+    """
+    if cables > MOST_CABLES:
+        what = ", ".join(f"{name} = {value}" for name, value in given.items())
+        raise ValueError(
+            f"{what} make{'s' * (len(given) == 1)} more than {MOST_CABLES:,} cables; build less, or use a closed form "
+            "such as clos_switches"
+        )
+
+
 def _kind(name: str) -> int:
-    if name not in KINDS:
-        raise ValueError(f"kind = {name!r} is not a kind of link; use one of {', '.join(KINDS)}")
+    if not isinstance(name, str) or name not in KINDS:
+        raise ValueError(f"kind = {str(name)[:40]!r} is not a kind of link; use one of {', '.join(KINDS)}")
     return KINDS.index(name)
 
 
 def _per_vertex(name: str, value: ArrayLike, vertices: int) -> Ints:
-    array = np.asarray(value)
-    if array.shape != (vertices,):
-        raise ValueError(f"{name} has shape {array.shape}; give one value for each of the {vertices} vertices")
-    return array.astype(np.int32)
+    given = array(name, value)
+    if given.shape != (vertices,):
+        raise ValueError(f"{name} has shape {given.shape}; give one value for each of the {vertices} vertices")
+    if given.dtype.kind not in "biuf" or not np.array_equal(given, whole := given.astype(np.int64)):
+        raise ValueError(f"{name} = {str(value)[:40]!r} must be whole numbers, one for each vertex")
+    return whole.astype(np.int32)

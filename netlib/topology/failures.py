@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from netlib.arguments import Floats
+from netlib.arguments import Floats, declared
 from netlib.topology.cuts import bisection
 from netlib.topology.fabric import Fabric, Ints
 from netlib.topology.metrics import distances
@@ -32,6 +32,7 @@ class Remains:
     extra_hops: int
 
 
+@declared
 def labelled(fabric: Fabric, name: str, value: int) -> Ints:
     """The vertices whose label `name` is `value`: the switches of a plane, the hosts of a pod.
 
@@ -46,6 +47,7 @@ def labelled(fabric: Fabric, name: str, value: int) -> Ints:
     return found
 
 
+@declared
 def what_remains(fabric: Fabric, broken: Fabric) -> Remains:
     """What `broken`, made from `fabric` with `without`, can still do.
 

@@ -6,7 +6,7 @@ A rank is a host's place in `fabric.hosts`. Read with the chapter "Scale-out", s
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from netlib.arguments import Floats, floats
+from netlib.arguments import Floats, array, floats
 from netlib.topology.fabric import Fabric, Ints
 
 Places = NDArray[np.int64]
@@ -22,13 +22,13 @@ def ranks(fabric: Fabric, src: ArrayLike, dst: ArrayLike) -> tuple[Places, Place
     """
     found = []
     for name, value in (("src", src), ("dst", dst)):
-        array = np.atleast_1d(np.asarray(value))
-        if array.ndim > 1 or (array.size and array.dtype.kind not in "iu"):
+        given = np.atleast_1d(array(name, value))
+        if given.ndim > 1 or (given.size and given.dtype.kind not in "iu"):
             raise ValueError(f"{name} = {str(value)[:40]!r} must be a list of whole numbers; give ranks from 0")
-        if array.size and not (array.min() >= 0 and array.max() < fabric.hosts.size):
-            wrong = array[(array < 0) | (array >= fabric.hosts.size)][0]
+        if given.size and not (given.min() >= 0 and given.max() < fabric.hosts.size):
+            wrong = given[(given < 0) | (given >= fabric.hosts.size)][0]
             raise ValueError(f"{name} = {wrong} is no host's rank; give 0 to {fabric.hosts.size - 1}")
-        found.append(array.astype(np.int64))
+        found.append(given.astype(np.int64))
     if found[0].size != found[1].size and 1 not in (found[0].size, found[1].size):
         raise ValueError(f"src has {found[0].size} ranks and dst has {found[1].size}; a flow has one of each")
     source, target = np.broadcast_arrays(*found)

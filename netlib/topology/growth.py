@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from netlib.arguments import Floats
+from netlib.arguments import Floats, declared
 
 TABLE = Path(__file__).with_name("growth.csv")
 
@@ -37,6 +37,7 @@ class Growth:
         """(S,) seconds of all steps."""
         return np.asarray(np.sum(list(self.seconds.values()), axis=0))
 
+    @declared
     def exponent(self, step: str) -> float:
         """Slope of log(seconds) over log(hosts) for a step from 1,024 hosts on: 1 is linear in hosts, 2 in pairs.
 
@@ -49,13 +50,17 @@ class Growth:
         return float(np.polyfit(np.log(self.hosts[large]), np.log(self.seconds[step][large]), 1)[0])
 
 
+@declared
 def measured_growth(table: Path = TABLE) -> Growth:
     """The kept measurement.
 
     >>> measured_growth().hosts[-3:].tolist()
     [8192.0, 27648.0, 65536.0]
     """
-    lines = table.read_text().splitlines()
+    try:
+        lines = Path(table).read_text().splitlines()
+    except (OSError, TypeError, ValueError):
+        raise ValueError(f"table = {str(table)[:40]!r} cannot be read; give the path of a kept measurement") from None
     rows = list(csv.DictReader(line for line in lines if not line.startswith("#")))
     if not rows:
         raise ValueError(f"table = {table.name} holds no sizes; run python -m benchmarks.topology --growth")

@@ -12,6 +12,8 @@ from functools import cache
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from netlib.arguments import array, formula
+
 Words = NDArray[np.uint32]
 
 ROCE_PORT = 4791
@@ -20,15 +22,16 @@ _UDP = 17
 _LENGTH = 13  # bytes: two addresses of 4, protocol of 1, two ports of 2
 
 
-def address(rank: ArrayLike) -> Words:
+def address(rank: ArrayLike, name: str = "rank") -> Words:
     """IPv4 address of a host as a number: 10.x.y.z, where x, y and z are the three bytes of its rank.
 
     >>> [f"{int(address(258)) >> shift & 255}" for shift in (24, 16, 8, 0)]
     ['10', '0', '1', '2']
     """
-    return np.asarray(np.uint32(10 << 24) | _whole("rank", rank, 1 << 24))
+    return np.asarray(np.uint32(10 << 24) | _whole(name, rank, 1 << 24))
 
 
+@formula
 def source_port(local: ArrayLike, remote: ArrayLike) -> Words:
     """UDP source port of a RoCEv2 queue pair, from the numbers of the two queue pairs (24 bits each).
 
@@ -47,6 +50,7 @@ def source_port(local: ArrayLike, remote: ArrayLike) -> Words:
     return np.asarray(((label & np.uint32(0x3FFF)) ^ (label >> np.uint32(14))) | np.uint32(0xC000))
 
 
+@formula
 def five_tuple_hash(src: ArrayLike, dst: ArrayLike, port: ArrayLike) -> Words:
     """CRC-32 (IEEE 802.3) of the five-tuple of RoCEv2 packets from rank `src` to `dst` with UDP source port `port`.
 
@@ -61,8 +65,8 @@ def five_tuple_hash(src: ArrayLike, dst: ArrayLike, port: ArrayLike) -> Words:
     True
     """
     parts = (
-        _part(address(src), range(4)),
-        _part(address(dst), range(4, 8)),
+        _part(address(src, "src"), range(4)),
+        _part(address(dst, "dst"), range(4, 8)),
         _part(_whole("port", port, 1 << 16), range(9, 11)),
     )
     fixed = bytearray(_LENGTH)
@@ -70,6 +74,7 @@ def five_tuple_hash(src: ArrayLike, dst: ArrayLike, port: ArrayLike) -> Words:
     return np.asarray(parts[0] ^ parts[1] ^ parts[2] ^ np.uint32(zlib.crc32(fixed)))
 
 
+@formula
 def mix(value: ArrayLike, salt: ArrayLike = 0) -> Words:
     """Scramble 32-bit words: each bit of `value` and of `salt` changes about half of the bits of the result.
 
@@ -79,7 +84,7 @@ def mix(value: ArrayLike, salt: ArrayLike = 0) -> Words:
     >>> int(mix(0)), f"{int(mix(1)):x}", f"{int(mix(1, salt=2)):x}"
     (0, '514e28b7', '85f0b427')
     """
-    word = np.atleast_1d(np.bitwise_xor(_words(value), _words(salt)))
+    word = np.atleast_1d(np.bitwise_xor(_whole("value", value, 1 << 32), _whole("salt", salt, 1 << 32)))
     for shift, factor in ((16, 0x85EBCA6B), (13, 0xC2B2AE35)):
         word ^= word >> np.uint32(shift)
         word *= np.uint32(factor)
@@ -113,14 +118,7 @@ def _share(position: int) -> Words:
 
 
 def _whole(name: str, value: ArrayLike, limit: int) -> Words:
-    array = np.asarray(value)
-    if array.size and (array.dtype.kind not in "iu" or array.min() < 0 or array.max() >= limit):
+    given = array(name, value)
+    if given.dtype.kind not in "iu" or (given.size and (given.min() < 0 or given.max() >= limit)):
         raise ValueError(f"{name} = {str(value)[:40]!r} must be whole numbers; give 0 to {limit - 1}")
-    return array.astype(np.uint32)
-
-
-def _words(value: ArrayLike) -> Words:
-    array = np.asarray(value)
-    if array.dtype.kind not in "iu":
-        raise ValueError(f"value = {str(value)[:40]!r} must be whole numbers; give 0 to {2**32 - 1}")
-    return array.astype(np.uint32, copy=False)
+    return given.astype(np.uint32, copy=False)

@@ -8,13 +8,17 @@ the chapter "Scale-out", section "Clos arithmetic".
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from netlib.arguments import declared
 from netlib.topology.fabric import Fabric, Ints, Mask, indices
 
 Hops = NDArray[np.int16]
 
+FARTHEST = 31_000
+"""Links of the longest path that is measured: distances are held in 16 bits."""
 _CELLS = 2**25  # distances worked on at once: keeps what is held in between below 300 MB
 
 
+@declared
 def passes(fabric: Fabric) -> Mask:
     """(V,) whether messages of others pass a vertex: those that forward, and every part of a node that is no host.
 
@@ -31,6 +35,7 @@ def passes(fabric: Fabric) -> Mask:
     return mask | fabric.forwards
 
 
+@declared
 def host_classes(fabric: Fabric) -> tuple[Ints, Ints]:
     """Hosts by what they hang from: (vertex of the first host of each class, class of each host in rank order).
 
@@ -57,6 +62,7 @@ def host_classes(fabric: Fabric) -> tuple[Ints, Ints]:
     return hosts[np.sort(first)], rank[of.ravel()].astype(np.int32)
 
 
+@declared
 def by_leaf(fabric: Fabric) -> Ints:
     """(H,) ranks of the hosts, leaf by leaf: those on the first switch, those on the next ... those on none.
 
@@ -75,6 +81,7 @@ def by_leaf(fabric: Fabric) -> Ints:
     return np.argsort(leaf[fabric.hosts], kind="stable").astype(np.int32)
 
 
+@declared
 def distances_to(fabric: Fabric, vertices: ArrayLike, among: ArrayLike | None = None) -> Hops:
     """(len(vertices), V) links on a shortest way from every vertex to each of `vertices`; -1 where there is none.
 
@@ -148,6 +155,8 @@ class _Search:
             if not fresh.any():
                 break
             level += 1
+            if level > FARTHEST:
+                raise ValueError(f"fabric holds paths of more than {FARTHEST:,} links; give shorter sides")
             reached |= fresh
             for b in range(level.bit_length()):
                 if b == len(digits):

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from netlib.arguments import Floats, floats
+from netlib.arguments import Floats, array, declared, floats, formula
 from netlib.topology.fabric import KINDS, Fabric, Ints, Mask
 from netlib.topology.flows import Places
 from netlib.topology.routing import Routes
@@ -27,6 +27,9 @@ class Ledger:
     bytes: Floats
 
     def __post_init__(self) -> None:
+        if not isinstance(self.fabric, Fabric):
+            raise ValueError(f"fabric = {str(self.fabric)[:40]!r} is not a Fabric; give the one that the bytes cross")
+        object.__setattr__(self, "bytes", floats("bytes", self.bytes))
         if np.shape(self.bytes) != (self.fabric.links,):
             raise ValueError(
                 f"bytes has shape {np.shape(self.bytes)}; give one number for each of the {self.fabric.links} links"
@@ -47,6 +50,7 @@ class Ledger:
         """Seconds that the busiest link needs: a bound on the time of the whole transfer."""
         return float(self.seconds.max(initial=0))
 
+    @declared
     def level(self, kind: str, below: int | None = None, above: int | None = None) -> Mask:
         """(E,) the links of a kind; with tiers, only those from tier `below` to tier `above`.
 
@@ -118,7 +122,9 @@ class Ledger:
         return {key: float(self.bytes[mask].sum()) for key, mask in self.levels().items()}
 
 
-def ledger(fabric: Fabric, paths: Ints, size: ArrayLike = 1.0) -> Ledger:
+@formula
+@declared
+def ledger(fabric: Fabric, paths: ArrayLike, size: ArrayLike = 1.0) -> Ledger:
     """The ledger of flows: each puts its bytes on every link of its path. `paths` (F, hops), -1 padded; order free.
 
     `size` is bytes of each flow, (F,), or of all. Where `paths` holds q rows for each of F sizes (queue pairs), each
@@ -129,7 +135,9 @@ def ledger(fabric: Fabric, paths: Ints, size: ArrayLike = 1.0) -> Ledger:
     >>> ledger(one_switch(3, Link(1e-6, 50e9)), np.array([[0, 5], [2, 5]]), [100, 50]).bytes.tolist()
     [100.0, 0.0, 50.0, 0.0, 0.0, 150.0]
     """
-    weight = floats("size", size)
+    weight, paths = floats("size", size), array("paths", paths)
+    if paths.size and (paths.dtype.kind not in "iu" or paths.min() < -1 or paths.max() >= fabric.links):
+        raise ValueError(f"paths must hold numbers of links; give 0 to {fabric.links - 1}, or -1 for none")
     if paths.ndim != 2 or weight.ndim > 1 or (weight.ndim and (weight.size == 0 or len(paths) % weight.size)):
         raise ValueError(
             f"size has shape {weight.shape} and paths has shape {paths.shape}; give one size, or one for each flow"
@@ -142,6 +150,8 @@ def ledger(fabric: Fabric, paths: Ints, size: ArrayLike = 1.0) -> Ledger:
     return Ledger(fabric, np.asarray(load, float))
 
 
+@formula
+@declared
 def all_to_all_ledger(
     routes: Routes, size: float, policy: Policy | Callable[..., Floats] = spray, batch: int = 1 << 18
 ) -> Ledger:

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from netlib.topology.fabric import Fabric, Ints
+from netlib.arguments import declared, formula
+from netlib.topology.fabric import Fabric, Ints, indices
 from netlib.topology.hops import Hops, distances_to, host_classes, passes
 
 _ROWS = 2048  # goals searched at once where only a sum or a maximum is kept
@@ -30,6 +31,7 @@ class Distances:
     of: Ints
     links: Hops
 
+    @formula
     def between(self, a: ArrayLike, b: ArrayLike) -> NDArray[np.int16]:
         """Links between hosts of ranks `a` and `b`; 0 from a host to itself. Broadcasts.
 
@@ -37,10 +39,11 @@ class Distances:
         >>> distances(hgx_h100()).between([0, 0], [0, 7]).tolist()
         [0, 2]
         """
-        a, b = np.asarray(a), np.asarray(b)
+        a, b = (indices(name, rank, self.of.size).reshape(np.shape(rank)) for name, rank in (("a", a), ("b", b)))
         return np.where(a == b, np.int16(0), self.links[self.of[a], self.of[b]])
 
 
+@declared
 def distances(fabric: Fabric) -> Distances:
     """Links between all pairs of hosts, by breadth-first search.
 
@@ -54,6 +57,7 @@ def distances(fabric: Fabric) -> Distances:
     return Distances(hosts, of, np.concatenate(rows) if rows else np.zeros((0, 0), np.int16))
 
 
+@declared
 def connected(fabric: Fabric) -> bool:
     """Whether every host reaches every other one.
 
@@ -66,6 +70,7 @@ def connected(fabric: Fabric) -> bool:
     return all(bool((part >= 0).all()) for _, part in _host_rows(fabric))
 
 
+@declared
 def diameter(fabric: Fabric) -> int:
     """Links between the two hosts that are farthest apart; 0 for one host alone.
 
@@ -77,6 +82,7 @@ def diameter(fabric: Fabric) -> int:
     return max((int(_whole(fabric, part).max()) for _, part in _host_rows(fabric)), default=0)
 
 
+@declared
 def mean_hops(fabric: Fabric, include_self: bool = False) -> float:
     """Mean links between two hosts, over all ordered pairs of different hosts.
 
@@ -99,6 +105,7 @@ def mean_hops(fabric: Fabric, include_self: bool = False) -> float:
     return float(total / pairs) if pairs else 0.0
 
 
+@declared
 def switch_diameter(fabric: Fabric) -> int:
     """Links between the two farthest switches that have hosts: 2 less than the diameter unless hosts forward.
 
@@ -112,6 +119,7 @@ def switch_diameter(fabric: Fabric) -> int:
     return max((int(part.max()) for _, part in _rows(fabric, _edge(fabric))), default=0)
 
 
+@declared
 def mean_switch_distance(fabric: Fabric) -> float:
     """Mean links between two different switches that have hosts and a path (in a torus, between chips).
 
@@ -127,6 +135,7 @@ def mean_switch_distance(fabric: Fabric) -> float:
     return total / pairs if pairs else 0.0
 
 
+@declared
 def oversubscription(fabric: Fabric, tier: int = 1) -> float:
     """Bytes/s that enter a tier of switches from below, over the bytes/s that leave it upward; 1 is non-blocking.
 

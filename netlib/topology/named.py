@@ -10,18 +10,20 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from netlib.arguments import declared
 from netlib.hardware import bandwidth
 from netlib.links import Link
 from netlib.topology.clos import three_tiers, two_tiers
 from netlib.topology.direct import dragonfly, torus
 from netlib.topology.domains import nvl72
-from netlib.topology.fabric import Fabric, whole
+from netlib.topology.fabric import Fabric, affordable, whole
 from netlib.topology.rails import multi_plane, rail_optimised, with_nvswitch
 
 ALPHA = 1e-6
 """Seconds for each hop, cable and switch: a round number, in place of a value that nobody published per fabric."""
 
 
+@declared
 def superpod(units: int, system: str = "b200", inside: Link | None = None) -> Fabric:
     """NVIDIA's DGX SuperPOD of `units` scalable units of DGX B200 or B300 systems, 8 GPUs each, one leaf per rail.
 
@@ -43,7 +45,7 @@ def superpod(units: int, system: str = "b200", inside: Link | None = None) -> Fa
     >>> fabric.hosts.size, [int((fabric.tier == t).sum()) for t in (1, 2, 3)]
     (4096, [128, 128, 64])
     """
-    units = whole("units", units)
+    affordable(2 * 256 * whole("units", units), units=units)
     if system == "b200":
         return rail_optimised(32 * units, 8, 64, Link(ALPHA, bandwidth("ndr-400")), inside)
     if system == "b300":
@@ -53,14 +55,15 @@ def superpod(units: int, system: str = "b200", inside: Link | None = None) -> Fa
     raise ValueError(f"system = {str(system)[:20]!r} is not known; use b200, b300 or b300-xdr")
 
 
+@declared
 def hpn_pod(segments: int = 15, inside: Link | None = None) -> Fabric:
     """Alibaba's HPN pod: two tiers in two planes, 15 segments of 1,024 GPUs.
 
-    Published (Qian et al., SIGCOMM 2024; read in summaries): 1,024 GPUs in a segment, 15 segments in a pod, 8 rails, 2
-    planes, NICs of 2 x 200G, one port to each plane; 51.2 Tb/s switches; ratio 1.067:1 at the first tier, 15:1 to the
-    core. It follows: 16 first switches in a segment, one for each rail and plane, each with 128 x 200G down and
-    60 x 400G up (25.6 / 24.0 = 1.067, and 8 x 200G spare make 51.2); 60 aggregation switches in each plane, each with
-    15 segments x 8 rails = 120 cables down and 8 up (120 / 8 = 15): hence 15 segments.
+    Published (Qian et al., SIGCOMM 2024, sections 3 to 6): 1,024 GPUs in a segment, 15 segments in a pod, 8 rails, 2
+    planes, NICs of 2 x 200G, one port to each plane; 51.2 Tb/s switches; 16 first switches in a segment, one for each
+    rail and plane, each with 128 active and 8 spare ports of 200G down and 60 x 400G up (25.6 / 24.0 = 1.067:1); 60
+    aggregation switches in each plane, 15:1 to the core. It follows that these have 15 segments x 8 rails = 120
+    cables down and 8 up (120 / 8 = 15): hence 15 segments.
     Left out: the spare ports and the core that joins pods. Label group is the segment.
 
     >>> pod = hpn_pod()
@@ -111,6 +114,7 @@ def meta_24k() -> Fabric:
     )
 
 
+@declared
 def megascale(servers: int = 1536, inside: Link | None = None) -> Fabric:
     """ByteDance's MegaScale: three tiers of 64 x 400G switches, 12,288 GPUs by default.
 
@@ -124,17 +128,20 @@ def megascale(servers: int = 1536, inside: Link | None = None) -> Fabric:
     >>> fabric.hosts.size, [int((fabric.tier == t).sum()) for t in (1, 2, 3)]
     (12288, [192, 192, 128])
     """
+    affordable(2 * 8 * whole("servers", servers), servers=servers)
     fast = Link(ALPHA, bandwidth("ethernet-400"))
     return rail_optimised(servers, 8, 64, Link(ALPHA, bandwidth("ethernet-200")), inside, up=fast)
 
 
+@declared
 def slingshot(groups: int) -> Fabric:
     """HPE Slingshot: a dragonfly of 64-port 200G switches, 32 in a group of 512 endpoints.
 
     Published: 64 ports of 200 Gb/s, 16 endpoints on each switch, 32 switches in a fully connected group, at most three
     switch-to-switch hops (De Sensi et al., SC 2020, arXiv 2008.08886). That leaves 64 - 16 - 31 = 17 global ports on a
-    switch, 544 in a group: 545 groups of 512, 279,040 endpoints; HPE quotes 278,528 = 544 x 512. Machines have far
-    fewer groups, with several cables for each pair, as built here.
+    switch, 544 in a group: 545 groups of 512, 279,040 endpoints, as announced (insideHPC, March 2020); 278,528 =
+    544 x 512 is quoted too (G. Lockwood, Slingshot). Machines have far fewer groups, with several cables for each
+    pair, as built here.
     Assumed: 200G for all cables, global ones dealt as in `dragonfly`.
 
     >>> fabric = slingshot(4)
@@ -159,6 +166,7 @@ def tpu_v4_pod() -> Fabric:
     return torus([16, 16, 16], Link(ALPHA, bandwidth("ici-v4")))
 
 
+@declared
 def census(fabric: Fabric) -> dict[str, int]:
     """What there is to count: hosts; for each tier its switches and their most cables down and up; cables; labels.
 
@@ -236,8 +244,18 @@ PUBLISHED: Mapping[str, Published] = {
     **{f"superpod-{system}-{units}": _row(system, units) for system, rows in _TABLES.items() for units in rows},
     "hpn-pod": Published(
         hpn_pod,
-        {"hosts": 15360, "groups": 15, "rails": 8, "planes": 2, "tier 1 switches": 15 * 16, "tier 2 down": 120},
-        "Qian et al., Alibaba HPN, SIGCOMM 2024 (secondary)",
+        {
+            "hosts": 15360,
+            "groups": 15,
+            "rails": 8,
+            "planes": 2,
+            "tier 1 switches": 15 * 16,
+            "tier 1 down": 128,
+            "tier 1 up": 60,
+            "tier 2 switches": 2 * 60,
+            "tier 2 down": 120,
+        },
+        "Qian et al., Alibaba HPN, SIGCOMM 2024, sections 3 to 6",
     ),
     "meta-24k": Published(
         meta_24k,
@@ -265,7 +283,7 @@ PUBLISHED: Mapping[str, Published] = {
     "slingshot-largest": Published(
         lambda: slingshot(544),
         {"hosts": 278528},
-        "HPE, Slingshot data sheet (secondary); by the ports of its switches 545 groups would fit",
+        "G. Lockwood, Slingshot (secondary): 544 groups; by the ports of its switches 545 fit, as announced in 2020",
     ),
     "nvl72": Published(
         nvl72,

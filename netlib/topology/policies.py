@@ -11,14 +11,18 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import ArrayLike, NDArray
 
-from netlib.arguments import Floats
+from netlib.arguments import Floats, declared
 from netlib.topology.fabric import Ints
 from netlib.topology.flows import Places, ends, ranks, sizes
 from netlib.topology.hashing import Words, five_tuple_hash, mix, pick, source_port
 from netlib.topology.hops import by_leaf
 from netlib.topology.routing import Choose, Hop, Routes, follow, paths
 
+MOST_WAYS = 1 << 27
+"""Ways that are held at once: 134 million, 3 GB and more."""
 
+
+@declared
 def ecmp(routes: Routes, src: ArrayLike, dst: ArrayLike, qps: int = 1, seed: int = 0, polarised: bool = False) -> Ints:
     """Each queue pair takes the way that the hash of its five-tuple says: (F qps, hops), the qps of a flow in a row.
 
@@ -32,10 +36,13 @@ def ecmp(routes: Routes, src: ArrayLike, dst: ArrayLike, qps: int = 1, seed: int
     >>> ecmp(routes(one_switch(3, Link(1e-6, 50e9))), [0, 1], [1, 2], qps=2).tolist()
     [[0, 3], [0, 3], [2, 5], [2, 5]]
     """
+    if not 0 <= seed < (1 << 32) - 1:
+        raise ValueError(f"seed = {seed} must be a whole number; give 0 to {(1 << 32) - 2}")
     source, target, queue = _queues(routes, src, dst, qps)
     return paths(routes, source, target, _by_hash(routes, _tuples(source, target, queue, seed), seed, polarised))
 
 
+@declared
 def flowlets(routes: Routes, src: ArrayLike, dst: ArrayLike, n: int, rng: Generator) -> tuple[Ints, Floats]:
     """Each flow is cut into n bursts that are hashed anew: ways (F n, hops) and each burst's share of its flow (F n,).
 
@@ -55,6 +62,7 @@ def flowlets(routes: Routes, src: ArrayLike, dst: ArrayLike, n: int, rng: Genera
     return paths(routes, source, target, _by_hash(routes, word, 0, False)), share.ravel()
 
 
+@declared
 def minimal(routes: Routes, src: ArrayLike, dst: ArrayLike, rng: Generator) -> Ints:
     """Each flow takes one of its shortest paths, drawn evenly hop by hop: (F, hops). Minimal routing on a dragonfly.
 
@@ -66,6 +74,7 @@ def minimal(routes: Routes, src: ArrayLike, dst: ArrayLike, rng: Generator) -> I
     return paths(routes, src, dst, at_random(rng))
 
 
+@declared
 def at_random(rng: Generator) -> Choose:
     """A `choose` for `paths`: every candidate is as likely as another.
 
@@ -77,6 +86,7 @@ def at_random(rng: Generator) -> Choose:
     return lambda hop: rng.integers(hop.count)
 
 
+@declared
 def d_mod_k(routes: Routes, src: ArrayLike, dst: ArrayLike) -> Ints:
     """The way up a Clos is read off the destination's number, counted leaf by leaf: (F, hops).
 
@@ -108,6 +118,7 @@ def d_mod_k(routes: Routes, src: ArrayLike, dst: ArrayLike) -> Ints:
     return follow(routes, source, target, choose)
 
 
+@declared
 def adaptive(
     routes: Routes, src: ArrayLike, dst: ArrayLike, rng: Generator, size: ArrayLike = 1.0, block: int = 256
 ) -> Ints:
@@ -166,6 +177,10 @@ def _queues(routes: Routes, src: ArrayLike, dst: ArrayLike, qps: int, name: str 
     if qps < 1:
         raise ValueError(f"{name} = {qps} must be a whole number above 0; give how many parts a flow has")
     source, target = ranks(routes.fabric, src, dst)
+    if source.size * qps > MOST_WAYS:
+        raise ValueError(
+            f"{name} = {qps} of {source.size} flows are more than {MOST_WAYS:,} ways; give less, or use spray"
+        )
     if qps == 1:
         return source, target, np.zeros(1, np.int32)
     return np.repeat(source, qps), np.repeat(target, qps), np.tile(np.arange(qps, dtype=np.int32), source.size)

@@ -10,13 +10,15 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
+from netlib.arguments import array, declared
 from netlib.links import Link
 from netlib.topology.clos import leaf_ports, smallest_clos, three_tiers, two_tiers
-from netlib.topology.fabric import KINDS, Fabric, Ints, whole
+from netlib.topology.fabric import KINDS, Fabric, Ints, affordable, indices, whole
 
 
+@declared
 def rail_optimised(
     nodes: int,
     rails: int,
@@ -43,6 +45,7 @@ def rail_optimised(
     """
     nodes, rails, radix = whole("nodes", nodes), whole("rails", rails), whole("radix", radix, 2)
     down, ups = leaf_ports(radix, link, up, oversubscription)
+    affordable(nodes * rails - -nodes // down * rails * ups * 2, nodes=nodes, rails=rails, radix=radix)
     unit, rail = np.divmod(np.arange(nodes * rails), rails)
     node, unit = unit, unit // down
     leaf = unit * rails + rail
@@ -54,15 +57,18 @@ def rail_optimised(
     else:
         half = radix // 2
         if radix % 2 or leaves > radix * half:
-            most = 0 if radix % 2 else radix * half // rails * down
+            most = max(0 if radix % 2 else radix * half // rails * down, radix // rails * down)
+            if not most:
+                raise ValueError(f"rails = {rails} need as many leaves, more than radix {radix} joins; give less")
             raise ValueError(
                 f"nodes = {nodes} need {leaves} leaves of radix {radix}, which two tiers do not hold; give at most "
-                f"{max(most, radix // rails * down)}"
+                f"{most}"
             )
         fabric = three_tiers(name, leaf, half, (ups, half, half), radix, link, up or link, labels=labels)
     return fabric if inside is None else with_nvswitch(fabric, node, inside)
 
 
+@declared
 def rail_only(nodes: int, rails: int, radix: int, link: Link, inside: Link | None) -> Fabric:
     """Each rail a fabric of its own: GPU i of all nodes on the smallest Clos, nothing between rails but the node.
 
@@ -74,7 +80,9 @@ def rail_only(nodes: int, rails: int, radix: int, link: Link, inside: Link | Non
     (8, 1024)
     """
     nodes, rails = whole("nodes", nodes), whole("rails", rails)
+    affordable(nodes * rails, nodes=nodes, rails=rails)
     one = smallest_clos(nodes, radix, link)
+    affordable(one.cables * rails, nodes=nodes, rails=rails)
     hosts, switches = nodes * rails, one.vertices - nodes
     place = np.empty((rails, one.vertices), np.int64)  # where each vertex of each copy of `one` goes
     place[:, :nodes] = np.arange(nodes) * rails + np.arange(rails)[:, None]
@@ -94,6 +102,7 @@ def rail_only(nodes: int, rails: int, radix: int, link: Link, inside: Link | Non
     return fabric if inside is None else with_nvswitch(fabric, node, inside)
 
 
+@declared
 def multi_plane(fabric: Fabric, planes: int) -> Fabric:
     """The same fabric `planes` times over the same hosts, each plane with 1 / planes of the bandwidth.
 
@@ -108,6 +117,7 @@ def multi_plane(fabric: Fabric, planes: int) -> Fabric:
     (64, 24, 2, 25000000000.0)
     """
     planes = whole("planes", planes)
+    affordable(max(fabric.cables, fabric.vertices) * planes, planes=planes)
     switch = fabric.tier > 0
     kept, switches = int((~switch).sum()), int(switch.sum())
     place = np.empty((planes, fabric.vertices), np.int64)
@@ -130,7 +140,8 @@ def multi_plane(fabric: Fabric, planes: int) -> Fabric:
     )
 
 
-def with_nvswitch(fabric: Fabric, node: NDArray[np.int64], inside: Link) -> Fabric:
+@declared
+def with_nvswitch(fabric: Fabric, node: ArrayLike, inside: Link) -> Fabric:
     """The fabric with one NVSwitch vertex for each node, cabled by `inside` to its hosts. `node` (H,) counts from 0.
 
     It stands for all NVSwitches of the node: full bandwidth between its GPUs. It does not forward, so that it carries
@@ -141,6 +152,13 @@ def with_nvswitch(fabric: Fabric, node: NDArray[np.int64], inside: Link) -> Fabr
     >>> int(pair.of_kind("nvlink").sum()), bool(pair.forwards[-1])
     (8, False)
     """
+    node = array("node", node)
+    if node.shape != fabric.hosts.shape or not node.size or inside.shape:
+        raise ValueError(
+            f"node has shape {node.shape} and inside has shape {inside.shape}; give one node for each of the "
+            f"{fabric.hosts.size} hosts, and one link"
+        )
+    node = indices("node", node, fabric.hosts.size)
     extra, old = int(node.max()) + 1, fabric.vertices
     pairs = np.stack([fabric.hosts, old + node], axis=1)
     blank = np.full(extra, -1, np.int32)

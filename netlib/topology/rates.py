@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from netlib.arguments import Floats, floats
+from netlib.arguments import Floats, array, declared, floats
 
 Ints = NDArray[np.int64]
 NEAR = 1e-9  # what counts as full, or as equally fast, when rates are judged
@@ -145,6 +145,7 @@ def is_max_min(
     return bool(within and held.all())
 
 
+@declared
 def subflows(rates: ArrayLike, pairs: int) -> Subflows:
     """(F,) bytes/s of transfers whose `pairs` queue pairs follow each other in `rates` (F x pairs).
 
@@ -216,20 +217,22 @@ def _load(at: Ints, rate: Floats, links: int) -> Floats:
 def _network(paths: ArrayLike, capacity: ArrayLike) -> tuple[Ints, Floats]:
     """Paths with E instead of -1, and capacities with one more entry, of link E: "no link", never full."""
     room = floats("capacity", capacity)
-    at = np.asarray(paths)
+    at = array("paths", paths)
     if room.ndim != 1:
         raise ValueError(f"capacity has shape {room.shape}; give one value for each link")
     if at.ndim != 2 or at.dtype.kind not in "iu":
         raise ValueError(f"paths has shape {at.shape} and type {at.dtype}; give rows of link numbers, padded with -1")
     if at.size and not -1 <= at.min() <= at.max() < len(room):
         wrong = at[(at < -1) | (at >= len(room))].flat[0]
-        raise ValueError(f"paths = {wrong} is no link of these {len(room)}; give 0 to {len(room) - 1}, or -1 for none")
+        raise ValueError(
+            f"paths = {wrong} is no link of these {len(room)}, the size of capacity; give less, or -1 for none"
+        )
     return np.where(at < 0, len(room), at), np.append(room, np.inf)
 
 
 def _each(name: str, value: ArrayLike, flows: int, *, above: bool = False, limit: bool = False) -> Floats:
     """One value for each flow."""
-    array = floats(name, value, above=above, limit=limit)
-    if array.shape not in ((), (flows,)):
-        raise ValueError(f"{name} has shape {array.shape}; give one value, or one for each of the {flows} flows")
-    return np.broadcast_to(array, (flows,))
+    given = floats(name, value, above=above, limit=limit)
+    if given.shape not in ((), (flows,)):
+        raise ValueError(f"{name} has shape {given.shape}; give one value, or one for each of the {flows} paths")
+    return np.broadcast_to(given, (flows,))

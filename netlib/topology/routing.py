@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from netlib.arguments import declared
 from netlib.topology.fabric import Fabric, Ints, Mask
 from netlib.topology.flows import Places, ends
 from netlib.topology.hops import distances_to, host_classes, passes, ragged
@@ -35,6 +36,7 @@ class Routes:
     """
 
     fabric: Fabric
+    _made = "routes(fabric)"
     start: Places
     links: Ints
     rows: Places
@@ -80,6 +82,7 @@ class Hop:
 Choose = Callable[[Hop], NDArray[np.integer]]
 
 
+@declared
 def routes(fabric: Fabric) -> Routes:
     """All shortest paths (fewest links) between the hosts of a fabric; call it again for what failures leave.
 
@@ -132,6 +135,7 @@ def routes(fabric: Fabric) -> Routes:
     )
 
 
+@declared
 def paths(routes: Routes, src: ArrayLike, dst: ArrayLike, choose: Choose) -> Ints:
     """The links that each flow takes, all flows followed at once: (F, most hops), filled with -1 behind a short path.
 

@@ -11,8 +11,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from netlib import hardware
-from netlib.arguments import floats
-from netlib.topology.fabric import KINDS, Fabric
+from netlib.arguments import declared, floats, formula
+from netlib.topology.fabric import KINDS, Fabric, whole
+
+MOST_TIERS = 32  # more hosts than any number of them could use
 
 OPTICAL = ("access", "trunk", "local", "global")
 """Kinds of cable that are optical unless you say otherwise: all of a network outside the node. In a real row many host
@@ -60,6 +62,8 @@ class Bill:
         """Transceivers for each host: 2 x tiers where every cable is optical."""
         return self.transceivers / self.hosts
 
+    @formula
+    @declared
     def cost(self, *, switch: float, transceiver: float, cable: float, nic: float = 0.0) -> float:
         """What the parts cost together, in the currency of the prices.
 
@@ -78,6 +82,8 @@ class Bill:
         )
 
 
+@formula
+@declared
 def bill(
     fabric: Fabric,
     *,
@@ -103,6 +109,8 @@ def bill(
     >>> made.switches, made.cables["trunk"], made.transceivers, round(made.watts_per_host)
     ((128, 128, 64), 2048, 6144, 375)
     """
+    if not fabric.hosts.size:
+        raise ValueError(f"fabric {fabric.name!r} has no hosts, so nothing to share its parts; give one with hosts")
     present = np.bincount(fabric.kind[::2], minlength=len(KINDS))
     tiers = np.bincount(fabric.tier[fabric.switches])[1:]
     cables = {kind: int(n) for kind, n in zip(KINDS, present, strict=True) if n}
@@ -111,6 +119,8 @@ def bill(
                  nics_per_host, nic_watts)  # fmt: skip
 
 
+@formula
+@declared
 def clos_bill(
     hosts: int,
     radix: int,
@@ -132,8 +142,11 @@ def clos_bill(
     >>> two.transceivers, round(two.transceiver_watts / 1e6, 1), three.transceivers_per_host
     (400000, 6.0, 8.0)
     """
-    count, ports, levels = (int(floats(name, value, 1)) for name, value in
-                            (("hosts", hosts), ("radix", radix), ("tiers", tiers)))  # fmt: skip
+    count, ports, levels = whole("hosts", hosts), whole("radix", radix, 2), whole("tiers", tiers)
+    if levels > MOST_TIERS:
+        raise ValueError(f"tiers = {tiers} are more than any network has; give 1 to {MOST_TIERS}")
+    if ports % 2:
+        raise ValueError(f"radix = {radix} must be even: half of the ports go up")
     most = 2 * (ports // 2) ** levels
     if count > most:
         least = 2 * int(np.ceil((count / 2) ** (1 / levels) - 1e-9))

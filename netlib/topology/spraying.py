@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from netlib.arguments import Floats, floats
+from netlib.arguments import Floats, declared, floats, formula
 from netlib.topology.fabric import Ints
 from netlib.topology.flows import Places, ends, sizes
 from netlib.topology.hops import ragged
@@ -19,6 +19,8 @@ _BLOCK = 256  # sinks at a time: bounds the memory
 Whole = NDArray[np.integer]
 
 
+@formula
+@declared
 def spray(routes: Routes, src: ArrayLike, dst: ArrayLike, size: ArrayLike = 1.0) -> Floats:
     """Bytes on every link, (E,), when each hop deals a flow's packets evenly over all links of a shortest path.
 
@@ -46,6 +48,8 @@ def spray(routes: Routes, src: ArrayLike, dst: ArrayLike, size: ArrayLike = 1.0)
     return np.asarray(load + _push(routes, at, which[entry], amount, goals))
 
 
+@formula
+@declared
 def spray_all_to_all(routes: Routes, size: float) -> Floats:
     """Bytes on every link, (E,), of a sprayed all-to-all: every host sends `size` bytes to every other. Exact.
 

@@ -17,6 +17,20 @@ AXE_TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practi
 def visit(page, address: str) -> None:
     page.goto(address, wait_until="load")
     page.wait_for_function(SETTLED)
+    page.wait_for_function("() => document.getAnimations().every(each => each.playState !== 'running')")
+
+
+def test_a_wide_formula_is_reached_by_keyboard(book, open_page):
+    """At 360 px some formulas scroll sideways: those, and no others, take the focus."""
+    page = open_page(width=360)
+    visit(page, f"{book.address}/book/02_scale_out.html")
+    wide, focused = page.evaluate(
+        """() => {
+            const all = [...document.querySelectorAll('mjx-container[display="true"]')];
+            return [all.filter(m => m.scrollWidth > m.clientWidth).length, all.filter(m => m.tabIndex === 0).length];
+        }"""
+    )
+    assert wide == focused > 0
 
 
 def test_the_book_has_its_pages(book):

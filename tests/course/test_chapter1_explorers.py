@@ -244,6 +244,10 @@ def test_one_card_for_all():
     found = state("node-map", cards="all use card 0")
     assert found["users"] == 8
     assert found["rate"] == pytest.approx(50e9 / 8)
+    assert "8 GPUs share one card's port" in found["failure"], "an eighth of the port is less than the slot would carry"
+    faster = state("node-map", cards="all use card 0", port="800G")
+    assert faster["rate"] == pytest.approx(bandwidth("pcie5-x16") / 8)
+    assert "a PCIe link is the limit" in faster["failure"]
     assert state("node-map", cards="all use card 0", busy=1)["failure"] == ""
 
 

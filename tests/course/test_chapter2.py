@@ -4,9 +4,12 @@ import json
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from netlib.course.exercises import sheet
+from netlib.links import Link
+from netlib.topology import leaf_spine, round_trip, what_remains
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "book/02_scale_out.md").read_text(encoding="utf8")
@@ -35,7 +38,7 @@ def test_page_and_notebook_show_the_same_figures(id: str) -> None:
 
 def test_page_and_notebook_ask_the_same_questions() -> None:
     ids = [exercise.id for exercise in sheet("scale-out")]
-    assert len(ids) == 10
+    assert len(ids) >= 10
     for id in ids:
         assert PAGE.count(f"```{{exercise}} {id}\n") == 1
         assert sum(source.startswith(f'check("{id}",') for source in CODE) == 1
@@ -95,3 +98,30 @@ def test_the_notebook_has_its_rhythm() -> None:
     sizes = sorted(len(source.splitlines()) for source in CODE)
     assert sizes[-1] <= 20
     assert sizes[len(sizes) // 2] <= 5
+
+
+@pytest.mark.parametrize(("ahead", "waits"), [(1, 2046.0), (2046, 4.0)])
+def test_a_ring_over_two_sites_waits_in_each_step_only_if_its_ranks_keep_step(ahead: int, waits: float) -> None:
+    """Beside the page's numbers: start of each step of each rank, when only the two long links take time."""
+    one_way = float(round_trip(1000e3)) / 2
+    flight = np.zeros(1024)
+    flight[[511, 1023]] = one_way
+    starts = [np.zeros(1024)]
+    for step in range(1, 2 * 1023 + 1):
+        start = np.maximum(np.roll(starts[-1] + flight, 1), starts[-1])  # what arrives, its own last step
+        if step >= ahead:  # a slot is free when the next rank has come to the step that last used it
+            start = np.maximum(start, np.roll(starts[step - ahead], -1) + flight)
+        starts.append(start)
+    assert starts[-1].max() / one_way == pytest.approx(waits)
+    assert f"`{'2 * 1023' if waits > 4 else '4'} * round_trip(1000e3) / 2 |" in PAGE
+
+
+def test_twice_the_spines_add_no_link_between_leaves_and_halve_what_a_broken_one_takes() -> None:
+    """The page's answer to "switches bought for the future": the uplinks of a leaf stay 32."""
+    for spines, lost in ((16, 1 / 16), (32, 1 / 32)):
+        fabric = leaf_spine(1024, 64, Link(0, 50e9), spines=spines)
+        leaf = fabric.source[fabric.tier[fabric.target] == 2]
+        assert set(np.bincount(leaf)[fabric.tier[: leaf.max() + 1] == 1].tolist()) == {32}
+        hurt = fabric.without(vertices=[int(np.flatnonzero(fabric.tier == 2)[0])])
+        assert what_remains(fabric, hurt).bisection == pytest.approx(1 - lost)
+        assert f"`1 / {spines} | % | 3`" in PAGE

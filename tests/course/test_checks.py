@@ -122,6 +122,27 @@ def test_counting_words_and_units():
     assert spell(0.895, "%") == "89.5 %"
 
 
+@pytest.mark.parametrize(
+    ("text", "unit", "value"),
+    [
+        ("5 hops", "", 5), ("2,048 GPUs", "hosts", 2048), ("18 ASICs", "switches", 18),
+        ("1,296 NVLinks", "links", 1296),
+        ("400k", "modules", 4e5), ("0.6 million transceivers", "modules", 6e5), ("1/8", "", 0.125), ("3:1", "x", 3),
+        ("3.33 to 1", "x", 3.33), ("10/3", "x", 10 / 3), ("38.5 percent", "%", 0.385), ("38.5 per cent", "", 0.385),
+        ("16-fold", "x", 16), ("1.39 times faster", "x", 1.39),
+    ],
+)  # fmt: skip
+def test_what_people_write_for_counts_ratios_and_shares(text, unit, value):
+    assert read(text, unit).value == pytest.approx(value)
+
+
+@pytest.mark.parametrize(
+    ("text", "unit"), [("1/0", ""), ("3:1", "s"), ("5 nodes", "GPUs"), ("4k", "s"), ("5 hops", "s")]
+)
+def test_what_is_no_count_of_the_asked_stays_unread(text, unit):
+    assert read(text, unit).status in {"unreadable", "wrong"}
+
+
 def test_parts_by_name_or_in_order():
     names = ["a", "b"]
     assert parts_of({"b": 1}, names) == {"a": ..., "b": 1}
@@ -348,6 +369,16 @@ def test_the_first_prediction_is_the_one_that_counts():
     assert "Kept. It is compared" in predict("busbw-01", "about 500 GB/s").message
     assert "the one that will be compared" in predict("busbw-01", 274).message
     assert "You predicted 500 GB/s; it is 274 GB/s." in check("busbw-01", 274.3).message
+
+
+def test_an_emptied_cell_says_what_was_predicted_before():
+    assert "No prediction yet" in predict("busbw-01").message
+    predict("busbw-01", "500 GB/s")
+    assert "Kept from before: 500 GB/s." in predict("busbw-01").message
+    predict("rails-02", "4.5x")
+    predict("rails-02", 3)
+    assert "Kept from before: speedup = 4.5x." in predict("rails-02").message
+    assert [entry.kind for entry in journal.entries()] == ["prediction"] * 3
 
 
 def test_what_is_no_prediction_is_not_kept():

@@ -1,5 +1,6 @@
 """Every exercise: its wrong answers fail with the intended message, its right ones pass, no message gives it away."""
 
+import ast
 import importlib.util
 import inspect
 import math
@@ -54,6 +55,18 @@ def tells(message: str, part, typed: object = "") -> bool:
 
 
 # --- the collection -----------------------------------------------------------------------------------------------
+
+
+def test_no_wrong_answer_is_written_twice():
+    """A computed key that equals another takes its place and message: 14 / 8 / (7 / 8) is 2."""
+    for each in ALL:
+        tree = ast.parse(inspect.getsource(import_module(f"netlib.course.exercises.{each.id.replace('-', '_')}")))
+        (call,) = [c for c in ast.walk(tree) if isinstance(c, ast.Call) and getattr(c.func, "id", "") == "exercise"]
+        written = [k.value for k in call.keywords if k.arg == "wrong" and isinstance(k.value, ast.Dict)]
+        wrong = [dict(part.wrong) for part in each.parts] if written and len(each.parts) > 1 else [each.wrong]
+        for outer in written:
+            parts = [v for v in outer.values if isinstance(v, ast.Dict)] or [outer]
+            assert sum(len(part.keys) for part in parts) == sum(map(len, wrong)), each.id
 
 
 def test_ids_are_unique_and_stable():

@@ -23,7 +23,7 @@ ARGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--
         "--disable-component-update", "--disable-sync"]  # fmt: skip
 ASSETS = page.HOME.parent / "assets"
 SAMPLES = runpy.run_path(str(Path(__file__).with_name("explorer_samples.py")))["SAMPLES"]
-EVERY = {own.id: own for own in (find("ring-or-tree"), *SAMPLES)}
+EVERY = {own.id: own for own in (find("ring-or-tree"), find("dragonfly-or-clos"), *SAMPLES)}
 PAGE = """<!doctype html><html lang="en" data-theme="{theme}"><head><meta charset="utf-8"><title>Explorers</title>
 <meta name="viewport" content="width=device-width"><link rel="stylesheet" href="{assets}/explorer.css">
 <style>body {{ margin: 12px; background: {paper}; }}</style></head>
@@ -312,3 +312,22 @@ def test_no_accessibility_violation(browser, files, theme):
     ours = [(v["id"], v["nodes"][0]["html"][:120]) for v in found if v["id"] not in ("page-has-heading-one", "region")]
     assert ours == []
     tab.close()
+
+
+def test_the_dot_below_stands_under_its_line_where_points_are_uneven(tab):
+    """The read-off slider steps from point to point; its thumb is moved to where the point lies."""
+    figure = figure_of(tab, "dragonfly-or-clos")
+    reader = figure.locator("input.nx-reader")
+    reader.focus()
+    for key in ("Home", "PageUp", "PageUp", "End", "ArrowLeft"):
+        reader.press(key)
+        thumb, line = reader.evaluate(
+            """reader => {
+                const figure = reader.closest('.nx-figure'), box = reader.getBoundingClientRect();
+                const svg = reader.parentElement.querySelector('svg').getBoundingClientRect();
+                const even = box.left - svg.left + 10 + (box.width - 20) * reader.value / reader.max;
+                const shift = parseFloat(reader.style.getPropertyValue('--nx-shift'));
+                return [even + shift, Number(figure.querySelector('.nx-hair').getAttribute('x1'))];
+            }"""
+        )
+        assert thumb == pytest.approx(line, abs=1)

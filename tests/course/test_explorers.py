@@ -88,3 +88,23 @@ def test_the_bake_is_small_and_cached_bytes_equal_fresh_ones(own):
     fresh = page.render(own)
     assert len(fresh.encode()) <= 150_000
     assert page.bake(own) == fresh
+
+
+def test_texts_of_the_picture_are_whole_and_apart(own):
+    """In the notebook: legend and ticks end inside the picture, and no rule's text covers another's."""
+    first = own()
+    picture = Picture(first, frame(own.grid))
+    picture.show(first)
+    picture.canvas.draw()
+    width = picture.figure.bbox.width
+    legends = [text for legend in picture.figure.legends for text in legend.get_texts()]
+    ticks = [text for ax in picture.axes if ax.axison for text in ax.get_xticklabels()]
+    for text in (*legends, *ticks):
+        assert text.get_window_extent().x1 <= width, f"{text.get_text()!r} is cut"
+    for panel, ax in zip(first.panels, picture.axes, strict=True):
+        if any(isinstance(part, Diagram) for part in panel.elements):
+            continue
+        told = [text for text in ax.texts[1:] if text.get_visible() and text.get_text()]  # the first is the axis label
+        for one, other in itertools.combinations(told, 2):
+            a, b = one.get_window_extent(), other.get_window_extent()
+            assert not a.overlaps(b), f"{one.get_text()!r} lies on {other.get_text()!r}"

@@ -14,6 +14,7 @@ from netlib.links import Link
 from netlib.topology import Cables, Fabric, build
 
 LINK = Link(1e-6, 50e9)
+_PAIR = build("pair", 2, hosts=[0, 1], tier=[0, 0], cables=[Cables([0], [1], LINK)])
 
 
 def leaf_spine(leaves=4, spines=2, below=2, cables=1, labels=None) -> Fabric:
@@ -263,3 +264,24 @@ def test_the_map_is_part_of_an_explorer():
     made = figure(ledger_map(fabric, np.full(fabric.links, 0.5)))
     own = Explorer("sample-map", "A map", "What to see.", "What it looks like.", lambda: made, {})
     assert own.words(own.at(()), ()) == ("Seen.", "")
+
+
+@pytest.mark.parametrize(
+    ("call", "says"),
+    [
+        (lambda: ledger_map("clos", [1.0]), "fabric = 'clos' is not a Fabric"),
+        (lambda: ledger_map(_PAIR, ["a", "b"]), "load = .* must be finite numbers from 0"),
+        (lambda: ledger_map(_PAIR, [-1.0, 0]), "load = .* must be finite numbers from 0"),
+        (lambda: ledger_map(_PAIR, [np.inf, 0]), "load = .* must be finite"),
+        (lambda: ledger_map(_PAIR, [1j, 0]), "load = .* must be finite"),
+        (lambda: ledger_map(_PAIR, [[1], [1, 2]]), "load = .* rows of unequal length"),
+        (lambda: ledger_map(_PAIR, [0, 0], at="x"), "at = 'x' must be finite numbers"),
+        (lambda: ledger_map(_PAIR, [0, 0], fill=[-1, 0]), "fill = .* must be finite numbers from 0"),
+        (lambda: ledger_map(_PAIR, [0, 0], boxes=5), "boxes = 5 must be a list"),
+        (lambda: on_intact(_PAIR, [], cables=[99]), "cables = 99 is outside of this fabric"),
+        (lambda: on_intact(_PAIR, [0, 0], cables="x"), "cables = 'x' must be whole numbers"),
+    ],
+)
+def test_wrong_loads_are_refused_in_one_sentence(call, says):
+    with pytest.raises(ValueError, match=says):
+        call()

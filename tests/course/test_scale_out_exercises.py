@@ -9,6 +9,7 @@ WANT = {
     "clos-02": {"inside": 2.0, "boundary": 320 / 96},
     "clos-03": {"switches32": 160, "switches64": 48, "hops32": 5, "hops64": 3},
     "ecmp-01": {"eight": 1 / 2.5972, "many": 1 / 1.5294, "used": 0.6564},
+    "hash-01": {"row": 8, "stride": 1, "chance": 8 * (1 - (7 / 8) ** 8)},
     "rail-01": {"share": 0.125, "pxn": 1, "plane": "c"},
     "optics-01": {"two": 400_000, "three": 600_000, "power": 9e6, "radix": 448},
     "dragonfly-01": {"groups": 545, "hosts": 279_040, "balanced": 513},

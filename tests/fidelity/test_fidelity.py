@@ -86,6 +86,15 @@ def test_the_page_shows_all_of_it():
     assert "not stated" in page.unanswered()
 
 
+def test_the_page_tells_publications_from_programs():
+    computed = [row["id"] for row in ROWS if row["confidence"] == "computed"]
+    assert len(computed) == page.every_fabric().count("(p)") - 1 > 0  # and the heading
+    lines = page.fabric_board().splitlines()
+    assert "from another program" in lines[0]
+    assert sum(int(line.split("|")[-2]) for line in lines[2:]) == len(computed)
+    assert all(line.count("|") == lines[0].count("|") for line in lines)
+
+
 def test_values_are_cited_by_row():
     assert cite.published("P2P-002") == 376e9
     assert round(cite.measured_time("B200x32-020") * 1e3, 1) == 87.2

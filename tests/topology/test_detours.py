@@ -188,7 +188,9 @@ def test_pxn_delivers_the_same_bytes(seed) -> None:
         (lambda: pxn(routes(leaf_spine(8, 4, LINK)), [0], [3], ecmp), "no nvlink"),
         (lambda: pxn(routes(replace(RAILS, hosts=RAILS.hosts[:-1])), [10], [1], ecmp), "has no GPU on rail 1"),
         (
-            lambda: one_global(FLY.without(cables=np.flatnonzero(FLY.of_kind("global")[::2])), [0], [71], None),
+            lambda: one_global(
+                FLY.without(cables=np.flatnonzero(FLY.of_kind("global")[::2])), [0], [71], np.random.default_rng(0)
+            ),
             "no cable from group 0 to 8",
         ),
         (

@@ -132,7 +132,7 @@ def test_a_torus_of_one_wrap_wraps_all_axes() -> None:
     ("make", "sentence"),
     [
         (lambda: dragonfly(0, 4, 2, LINK), "p = 0 must be a whole number, 1 or more"),
-        (lambda: dragonfly(2, 4.5, 2, LINK), "a = 4.5 must be a whole number, 1 or more"),
+        (lambda: dragonfly(2, 4.5, 2, LINK), "a = 4.5 must be a whole number"),
         (lambda: dragonfly(2, 4, -1, LINK), "h = -1 must be a whole number, 0 or more"),
         (lambda: dragonfly(2, 4, 2, LINK, groups=10), "groups = 10 is more than a h .* give at most 9"),
         (lambda: dragonfly(2, 4, 2, LINK, groups=0), "groups = 0 must be a whole number, 1 or more"),

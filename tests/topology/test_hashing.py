@@ -75,7 +75,7 @@ def test_a_pick_is_even_and_in_range() -> None:
         (lambda: address(2**24), "rank = "),
         (lambda: address(-1), "rank = "),
         (lambda: five_tuple_hash(0, 1, 70_000), "port = .* give 0 to 65535"),
-        (lambda: five_tuple_hash(0.5, 1, 1), "rank = "),
+        (lambda: five_tuple_hash(0.5, 1, 1), "src = "),
         (lambda: source_port(2**24, 1), "local = "),
         (lambda: mix(0.5), "value = .* whole numbers"),
     ],

@@ -86,3 +86,8 @@ def test_places_outside_of_the_fabric_are_refused(name: str, value: list[int]) -
     node = build("node", 3, [0, 1], [0, 0, 0], [Cables([0, 1], [2, 2], LINK)])
     with pytest.raises(ValueError, match=f"{name} = {value[0]} is outside of this fabric"):
         distances_to(node, **({"vertices": [0]} | {name: value}))
+
+
+def test_a_host_that_is_itself_a_goal_still_passes_nothing_on() -> None:
+    chain = build("chain", 3, [0, 1, 2], [0, 0, 0], [Cables([0, 1], [2, 2], LINK)])
+    assert distances_to(chain, [0, 1, 2]).tolist() == [[0, -1, 1], [-1, 0, 1], [1, 1, 0]]

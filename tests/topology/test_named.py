@@ -140,7 +140,7 @@ def test_it_is_one_piece(fabric: Fabric) -> None:
         (lambda: superpod(2, "h900"), "system = 'h900' is not known; use b200, b300 or b300-xdr"),
         (lambda: superpod(300), "nodes = 9600 need"),
         (lambda: hpn_pod(16), "segments = 16 do not fit the 120 ports of an aggregation switch; give 1 to 15"),
-        (lambda: megascale(0), "nodes = 0 must be"),
+        (lambda: megascale(0), "servers = 0 must be"),
         (lambda: slingshot(1), "groups = 1 must be a whole number, 2 or more"),
         (lambda: slingshot(546), "groups = 546"),
     ],

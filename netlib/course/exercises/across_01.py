@@ -21,7 +21,7 @@ EXERCISE = exercise(
     skill="scale-across",
     stars=1,
     minutes=(3, 6),
-    place=209,
+    place=290,
     ask="Two sites are joined by 800 Gb/s Ethernet over fibre, in which light needs 5 microseconds for a kilometre. A "
     "sender may go on only while it holds a copy of everything not yet acknowledged, so it needs rate x round trip. "
     "How many bytes is that over ten kilometres (`near`), and over a thousand (`far`)?",
@@ -47,7 +47,7 @@ EXERCISE = exercise(
     right=(("10 MB", "1 GB"), {"near": 10, "far": "1000 MB"}, (10.0, 1.0)),
     explain=lambda: (
         f"10 km: {show(back(10e3), 'ms')} there and back, {show(flight(10e3), 'MB')} in flight. 1,000 km: "
-        f"{show(back(1000e3), 'ms')} and {show(flight(1000e3), 'GB')}, for each port. Inside a hall it is a "
-        "thousandth of the first: distance turns a network of short queues into one of long pipes."
+        f"{show(back(1000e3), 'ms')} and {show(flight(1000e3), 'GB')}, for each port. Over the 100 m of a hall it "
+        "is a hundredth of the first: distance turns a network of short queues into one of long pipes."
     ),
 )

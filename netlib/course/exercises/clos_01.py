@@ -18,7 +18,7 @@ EXERCISE = exercise(
     skill="counting a Clos",
     stars=1,
     minutes=(4, 7),
-    place=201,
+    place=210,
     ask="Switches have 64 ports, and every tier of a non-blocking Clos passes as many links up as it takes in from "
     "below. "
     "`limit`: how many hosts with one port each fit under two tiers? `switches`: how many switches do 4,096 "

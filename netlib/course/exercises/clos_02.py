@@ -15,7 +15,7 @@ EXERCISE = exercise(
     skill="how a fabric grows",
     stars=2,
     minutes=(5, 9),
-    place=202,
+    place=220,
     ask="It is written that past 2,000 GPUs the number of spine switches rises with the square of the GPUs. Take "
     "64-port switches, non-blocking, as few tiers as hold the hosts. By which factor does the number of all "
     "switches grow from 4,096 to 8,192 GPUs (`inside`), and by which from 2,048 to 4,096 (`boundary`)?",

@@ -18,7 +18,7 @@ EXERCISE = exercise(
     skill="radix and tiers",
     stars=2,
     minutes=(5, 9),
-    place=203,
+    place=230,
     ask="A blog warns that 64-port switches, where 32 ports would do, add hops and latency. Build a non-blocking "
     "Clos for "
     "1,024 GPUs from each, with as few tiers as possible. How many switches does it take (`switches32`, `switches64`), "

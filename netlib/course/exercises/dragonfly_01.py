@@ -18,14 +18,14 @@ EXERCISE = exercise(
     skill="counting a dragonfly",
     stars=2,
     minutes=(5, 9),
-    place=207,
+    place=270,
     ask="A dragonfly group holds 32 switches of 64 ports, all joined to each other. Each switch has 16 ports for "
     "hosts, "
     "31 for the group and 17 for other groups, and one link between two groups is enough. How many `groups` "
     "can there be at most, and how many host ports (`hosts`)? A balanced dragonfly would use 16 global ports a switch "
     "instead of 17: how many groups then (`balanced`)?",
     answer=lambda: {"groups": groups(H), "hosts": hosts(H), "balanced": groups(H - 1)},
-    unit={"groups": "groups", "hosts": "ports", "balanced": "groups"},
+    unit={"groups": "groups", "hosts": "hosts", "balanced": "groups"},
     compare="exact",
     hints=(
         "Count the global links of one group; each can lead to another group.",
@@ -39,7 +39,7 @@ EXERCISE = exercise(
             18: "that counts the global ports of one switch; the group has 32 of them",
         },
         "hosts": {
-            278_528: "that is one group less: what the vendor quotes for its largest system",
+            278_528: "that is one group less, a figure that is often quoted",
             262_656: "that is the balanced one",
             16 * 545: "that counts one switch in each group",
         },
@@ -52,7 +52,7 @@ EXERCISE = exercise(
     explain=lambda: (
         f"a h + 1 = 32 x 17 + 1 = {groups(H):.0f} groups of 32 x 16 = 512 host ports: {hosts(H):,.0f}. Balanced (a = "
         "2p = 2h) "
-        f"it would be {groups(H - 1):.0f} groups and {hosts(H - 1):,.0f} ports. HPE quotes 278,528 for Slingshot, one "
-        "group less."
+        f"it would be {groups(H - 1):.0f} groups and {hosts(H - 1):,.0f} ports. The 278,528 that is often "
+        "quoted for Slingshot is one group less."
     ),
 )

@@ -18,7 +18,7 @@ EXERCISE = exercise(
     skill="hash collisions",
     stars=2,
     minutes=(6, 10),
-    place=204,
+    place=240,
     ask="A leaf hashes equal flows onto 8 equal uplinks, each flow on its own, all uplinks equally likely. A "
     "collective ends "
     "with its slowest flow, so call 1 / E[flows on the hottest uplink / mean] its speed, 1 being a perfect spread. "

@@ -37,10 +37,9 @@ EXERCISE = exercise(
     ),
     wrong={
         "n8": {
-            2: "that is the limit for very many ranks",
+            2: "that is the limit for very many ranks, or (N-1)/N for NVLS, which sends (N+1)/N",
             1.75: "that counts S alone on the wire; a rank also sends or gets the sum of its own slice",
             (9 / 8) / (14 / 8): "the ratio is upside down",
-            14 / 8 / (7 / 8): "NVLS sends (N+1)/N, not (N-1)/N",
         },
         "n72": {
             2: "that is the limit for very many ranks",
@@ -58,6 +57,6 @@ EXERCISE = exercise(
         f"2(N-1)/(N+1) is {show(bound(8), digits=4)} for 8 GPUs and {show(bound(72), digits=4)} for 72; it reaches "
         f"1.9 at N = {ranks()} and 2 never. This is also why a log may print more than the link's rate: busbw "
         "charges every algorithm with the ring's bytes, and NVLS puts fewer on the wire (busbw-02). Measured gains are "
-        "smaller, since the switch's adders are slower than its links."
+        "smaller: adding in the switch fills less of the links than a ring."
     ),
 )

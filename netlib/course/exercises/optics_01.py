@@ -1,3 +1,5 @@
+from functools import cache
+
 from netlib.course.exercises import exercise
 from netlib.topology import clos_hosts, transceivers_per_host
 from netlib.units import show
@@ -9,6 +11,7 @@ def modules(tiers: int) -> float:
     return HOSTS * float(transceivers_per_host(tiers))
 
 
+@cache
 def radix() -> float:
     return float(next(k for k in range(2, 4096, 2) if clos_hosts(k, 2) >= HOSTS))
 
@@ -19,7 +22,7 @@ EXERCISE = exercise(
     skill="optics and watts",
     stars=2,
     minutes=(5, 9),
-    place=206,
+    place=260,
     ask="100,000 GPUs have one network port each. The Clos is non-blocking, every link is optical with a module at "
     "each of "
     "its two ends, and a module draws 15 W. How many modules do two tiers need (`two`), how many three (`three`)? What "
@@ -62,6 +65,6 @@ EXERCISE = exercise(
         f"{show(modules(3) * WATTS, 'MW')}: "
         f"{modules(3) * WATTS / HOSTS:.0f} W for each GPU. Two tiers would need {radix():.0f} ports (k^2/2 >= "
         "100,000), "
-        "more than one chip offers, unless the network is split into planes."
+        "more than a chip offers at 400 Gb/s a port, unless the network is split into planes."
     ),
 )

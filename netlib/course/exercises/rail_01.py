@@ -18,7 +18,7 @@ EXERCISE = exercise(
     skill="rails and planes",
     stars=2,
     minutes=(4, 8),
-    place=205,
+    place=250,
     ask="Nodes of 8 GPUs are wired rail-optimised: GPU i of every node on leaf i. In a uniform all-to-all every GPU "
     "sends "
     "the same number of bytes to each GPU of the other nodes. Which `share` of the bytes that leave a node stays on "

@@ -14,7 +14,7 @@ EXERCISE = exercise(
     skill="Amdahl's law",
     stars=2,
     minutes=(5, 9),
-    place=210,
+    place=300,
     ask="It is written that without GPUDirect RDMA training runs 30 % slower. Let a step spend the share c of its "
     "time on "
     "exposed communication, and let staging through host memory make that part s times as long. Training throughput "

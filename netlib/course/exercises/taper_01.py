@@ -19,7 +19,7 @@ EXERCISE = exercise(
     skill="what a taper costs",
     stars=3,
     minutes=(8, 14),
-    place=208,
+    place=280,
     ask="A 405B model is split 128 ways inside a pod of 3,072 GPUs; gradients are BF16. Eight pods train together, and "
     "each of the 128 shards is all-reduced by a ring of 8 ranks, one in each pod (no latency). Each GPU has one NIC of "
     "50e9 bytes/s; above the pods the fabric is tapered 7:1, and all NICs cross at once. How long does the all-reduce "

@@ -42,9 +42,8 @@ EXERCISE = exercise(
     ),
     wrong={
         "nvlink": {
-            100 * share(2 * NVLINK): "that uses the sum of both directions",
+            100 * share(2 * NVLINK): "that uses the sum of both directions, or counts half of the bytes",
             100 * SENT / NVLINK / COMPUTE: "that is the all-reduces over the computing; the step is both",
-            100 * share(NVLINK, SENT / 2): "that counts half of the bytes: four all-reduces a layer, two passes each",
             100 * share(NVLINK, SENT / LAYERS): "that is one layer; there are eighty",
         },
         "nic": {

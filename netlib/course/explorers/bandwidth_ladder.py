@@ -34,8 +34,8 @@ WAYS = dict(zip(LINKS, (fact(id).direction for id in LINKS.values()), strict=Tru
     "bandwidth-ladder",
     title="Six links in one convention",
     caption="Data sheets print NVLink with both directions added and everything else with one. Count all links alike, "
-    "whichever way, and the ratios stay; take them as printed, and two of them double. The marks are copies "
-    "between GPUs and from the host, as S. Bekman measured them, one way.",
+    "whichever way, and the ratios stay; take them as printed, and an NVLink over any other doubles. The marks are "
+    "copies between GPUs and from the host, as S. Bekman measured them, one way.",
     alt="Six bars from the fastest link to the slowest, three NVLinks far above two NICs and a PCIe slot; measured "
     "marks lie a little below the tops of four bars when directions are counted one way.",
 )

@@ -55,8 +55,8 @@ def ecmp_collide(
         reading="{flows} on {links} use {used} of them; the hottest carries {hottest} times the mean on average, so a "
         "collective runs at {speed}. With 16 queue pairs it would be {sixteen}.",
         failure=lambda s: (
-            f"Nearly two thirds of the bandwidth is lost to chance: {1 - s['used']:.0%} of the uplinks idle while one "
-            f"carries {s['hottest']:.1f} flows' worth."
+            f"{1 - s['speed']:.0%} of the bandwidth is lost to chance: {1 - s['used']:.0%} of the uplinks idle while "
+            f"one carries {s['hottest']:.1f} flows' worth."
             if s["speed"] < 0.4
             else ""
         ),

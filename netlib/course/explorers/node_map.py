@@ -95,7 +95,7 @@ CODES = {cards: _code(cards) for cards in CARDS}
     title="Which card is yours?",
     caption="A node of eight H100, two GPUs and two cards under each PCIe switch, every plug PCIe 5 x16, the link "
     "between the sockets taken as one more; the four NVSwitch chips are drawn as one. Each GPU sends at the rate of "
-    "its card's port. Beside its own switch a transfer never meets the CPU; elsewhere it shares roots and sockets.",
+    "its card's port. Behind its own switch a transfer never meets the CPU; elsewhere it shares roots and sockets.",
     alt="A tree: two CPUs on top, four roots, four PCIe switches, then a row of eight cards, one of eight GPUs, "
     "and the NVSwitch below them. Links that carry transfers are dark, overloaded ones dashed, the rest pale.",
 )
@@ -136,8 +136,8 @@ def _reading(s: Mapping[str, Any]) -> str:
 def _failure(s: Mapping[str, Any]) -> str:
     if s["worst"] <= 1 and s["users"] <= 1:
         return ""
+    if s["users"] >= s["worst"]:  # what is left of the port is less than what the fullest PCIe link leaves
+        return f"{s['users']:.0f} GPUs share one card's port, and seven other cards are idle."
     socket = s["socket"] / bandwidth("pcie5-x16") >= s["worst"] - 1e-9
     where = "the link between the sockets" if socket else "a PCIe link"
-    if s["worst"] <= 1:
-        return f"{s['users']:.0f} GPUs share one card's port, and seven other cards are idle."
     return f"Asked for {s['worst']:.0%} of what it has: {where} is the limit, not the network."

@@ -45,10 +45,10 @@ def shares(k: int, policy: str, seed: int) -> Array:
     title="What a permutation gets",
     caption="Every host sends to one other and receives from one other, over a fat-tree that could carry all of it "
     "at full "
-    "rate. The curve holds all flows, slowest first, under max-min fair sharing. Hashing gives less than half on "
+    "rate. The curve holds all flows, slowest first, under max-min fair sharing. Hashing gives about half on "
     "average and "
-    "a fifth to the slowest; queue pairs help if a slow one hands its bytes to a fast one.",
-    alt="A rising staircase of rates over the share of flows, from a fifth of a port to a whole one, with a line at "
+    "a quarter or less to the slowest from 8 ports up; queue pairs help if a slow one hands its bytes to a fast one.",
+    alt="A rising staircase of rates over the share of flows, from a part of a port to a whole one, with a line at "
     "the mean "
     "well below a line at full rate.",
 )

@@ -11,6 +11,7 @@ from netlib.links import bytes_in_flight
 from netlib.topology import round_trip
 from netlib.units import GB, KB, MB
 
+KM = 1000.0
 PORTS = tuple(bandwidth(f"ethernet-{rate}") for rate in (100, 200, 400, 800))
 
 
@@ -24,29 +25,29 @@ PORTS = tuple(bandwidth(f"ethernet-{rate}") for rate in (100, 200, 400, 800))
     "smaller than the bytes in flight; marks at the chosen distance and where the fall begins.",
 )
 def scale_across(
-    distance: Annotated[Array, Knob(100.0, 1e3, 1e4, 1e5, 1e6, default=1e4, unit="m of fibre", label="distance")],
+    distance: Annotated[Array, Knob(0.1, 1.0, 10.0, 100.0, 1000.0, default=10.0, unit="km of fibre", label="distance")],
     port: Annotated[Array, Knob(*PORTS, default=PORTS[-1], unit="B/s", label="port, one way")],
     window: Annotated[Array, Knob(500 * KB, 4 * MB, 32 * MB, 256 * MB, 2 * GB, default=32 * MB, unit="B")],
 ) -> Figure:
     """min(port, window / round trip)."""
-    shown = np.geomspace(50, 2e6, 121)
-    need = bytes_in_flight(port, round_trip(distance))
-    rate = np.minimum(port, window / round_trip(distance))
-    edge = window / port / round_trip(1.0)
+    shown = np.geomspace(0.05, 2000, 121)
+    rtt = round_trip(KM * distance)
+    need, rate = bytes_in_flight(port, rtt), np.minimum(port, window / rtt)
+    edge = window / port / round_trip(KM)
     return Figure(
-        x=Axis("distance", "m", "log"),
+        x=Axis("distance", "km", "log"),
         y=Axis("achieved rate", "B/s", "log", limits=(1e7, 2e11)),
         elements=(
-            Line("with this window", shown, np.minimum(port, window / round_trip(shown)), "nic"),
+            Line("with this window", shown, np.minimum(port, window / round_trip(KM * shown)), "nic"),
             Points("chosen", distance, rate),
             Rule(edge, "window too small from {at}"),
         ),
         numbers={
-            "rtt": Number(round_trip(distance), "s", "round trip of light"),
+            "rtt": Number(rtt, "s", "round trip of light"),
             "need": Number(need, "B", "bytes in flight at full rate"),
             "rate": Number(rate, "B/s", "achieved rate"),
             "share": Number(rate / port, "%", "of the port"),
-            "edge": Number(edge, "m", "reach of this window"),
+            "edge": Number(edge, "km", "reach of this window"),
         },
         reading="Over {distance} light is back after {rtt}; a full {port} then has {need} on the way, and a window of "
         "{window} gives {rate}, {share} of the port.",

@@ -17,7 +17,7 @@ CLAIMS = (0.3, 0.5)
     caption="Without GPUDirect RDMA the NIC reads host memory, and the GPU's bytes take a detour. If the exposed "
     "share c of "
     "a step becomes s times as long, throughput falls by c(s-1)/(1+c(s-1)). A published measurement on GH200 found "
-    "13-20 % of busbw, so s of about 1.2.",
+    "13 to 21 % more busbw with it, so s of about 1.1 to 1.2.",
     alt="Rising curves of lost throughput over the communication share, for the chosen slow-down; two horizontal "
     "marks at "
     "thirty and fifty per cent, which the curve reaches only for large slow-downs.",
