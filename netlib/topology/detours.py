@@ -29,7 +29,8 @@ def one_global(fabric: Fabric, src: ArrayLike, dst: ArrayLike, rng: Generator) -
     >>> from netlib.links import Link
     >>> from netlib.topology import dragonfly
     >>> fabric = dragonfly(1, 2, 1, Link(0, 25e9))
-    >>> [int(fabric.of_kind("global")[way[way >= 0]].sum()) for way in one_global(fabric, [0, 0], [5, 1], _rng())]
+    >>> ways = one_global(fabric, [0, 0], [5, 1], np.random.default_rng(0))
+    >>> [int(fabric.of_kind("global")[way[way >= 0]].sum()) for way in ways]
     [1, 0]
     """
     source, target = ends(fabric, src, dst)
@@ -48,7 +49,8 @@ def valiant(fabric: Fabric, src: ArrayLike, dst: ArrayLike, rng: Generator) -> I
     >>> from netlib.links import Link
     >>> from netlib.topology import dragonfly
     >>> fabric = dragonfly(1, 2, 1, Link(0, 25e9))
-    >>> [int(fabric.of_kind("global")[way[way >= 0]].sum()) for way in valiant(fabric, [0, 0], [5, 1], _rng())]
+    >>> ways = valiant(fabric, [0, 0], [5, 1], np.random.default_rng(0))
+    >>> [int(fabric.of_kind("global")[way[way >= 0]].sum()) for way in ways]
     [2, 0]
     """
     source, target = ends(fabric, src, dst)
@@ -229,8 +231,3 @@ def _neighbours(fabric: Fabric, where: NDArray[np.int64], side: NDArray[np.int64
         to[i, 1, fabric.source[along[up]]] = along[up]
         to[i, 0, fabric.source[along[down]]] = along[down]
     return to
-
-
-def _rng() -> Generator:
-    """A generator, for the examples."""
-    return np.random.default_rng(0)

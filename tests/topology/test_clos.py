@@ -211,6 +211,7 @@ def test_sixty_five_thousand_hosts() -> None:
         (lambda: leaf_spine(8, 64, LINK, oversubscription=0), "oversubscription = 0 must be above 0"),
         (lambda: leaf_spine(8, 64, LINK, oversubscription=[1, 3]), r"oversubscription = \[1, 3\] must be one number"),
         (lambda: leaf_spine(8, 64, LINK, oversubscription=1e12), "choose it or the radix so that both are whole"),
+        (lambda: leaf_spine(8, 64, LINK, oversubscription=1e-12), "choose it or the radix so that both are whole"),
         (lambda: leaf_spine(64, 16, LINK, up=Link(0, 75e9)), "up is 1.5 times as fast as link"),
         (lambda: leaf_spine(64, 16, LINK, up=Link(0, 25e9)), "up is 0.5 times as fast as link"),
         (lambda: leaf_spine(64, 16, LINK, spines=3), "spines = 3 cannot join 8 leaves of 8 uplinks; give 4 to 8"),

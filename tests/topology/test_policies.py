@@ -9,8 +9,10 @@ from hypothesis import strategies as st
 
 from netlib.links import Link
 from netlib.topology import (
+    Cables,
     adaptive,
     all_to_all_ledger,
+    build,
     clos3,
     d_mod_k,
     ecmp,
@@ -152,8 +154,6 @@ def test_adaptive_is_as_even_as_can_be_where_it_sees_all() -> None:
 
 def test_adaptive_weighs_bytes_and_capacity() -> None:
     """Of two parallel ways one is 3 times as fast: it gets 3 of 4 flows."""
-    from netlib.topology import Cables, build
-
     up = Cables([0, 1, 2, 2, 3, 3], [2, 3, 4, 5, 4, 5], Link(0, np.array([9, 9, 3, 1, 9, 9]) * 1e9))
     fabric = build("uneven", 6, [0, 1], [0, 0, 1, 1, 2, 2], [up])
     found = routes(fabric)
@@ -177,6 +177,12 @@ def test_spray_is_the_mean_of_many_draws(name, seed) -> None:
     drawn = ledger(fabric, ways, np.tile(size, many)).bytes / many
     assert exact.sum() == pytest.approx(drawn.sum())
     assert np.abs(exact - drawn).max() < 0.15 * size.sum() / 2
+
+
+def test_spray_keeps_apart_what_comes_over_two_switches() -> None:
+    """Hosts 2 and 3 hang from both switches, 0 and 1 from one each: what 0 sends to 2 stays on the first."""
+    fabric = build("two", 6, range(4), [0] * 4 + [1] * 2, [Cables([0, 1, 2, 2, 3, 3], [4, 5, 4, 5, 4, 5], LINK)])
+    assert spray(routes(fabric), [0, 1], [2, 3], [5.0, 7.0]).tolist() == [5, 0, 7, 0, 0, 5, 0, 0, 0, 0, 0, 7]
 
 
 @pytest.mark.parametrize("name", FABRICS)

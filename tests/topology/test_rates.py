@@ -139,6 +139,11 @@ def test_completion_times_are_those_of_solving_anew_each_time(network, data) -> 
     np.testing.assert_allclose(completion_times(paths, size, capacity), theirs, rtol=1e-8, atol=1e-9)
 
 
+def test_an_end_reaches_flows_that_share_no_link_with_it() -> None:
+    """The first ends, the second doubles, and the third, that never met the first, gives way: 8, then 6."""
+    assert completion_times([[0, -1], [0, 1], [1, -1]], [2, 22, 38], [4, 10]).tolist() == [1, 6, 6]
+
+
 @given(networks(most=30))
 def test_with_equal_sizes_the_first_rates_last_to_the_end(network) -> None:
     paths, capacity = network
