@@ -99,7 +99,7 @@ def _walked(over: str, switches: bool = False) -> Callable[[Subject, re.Match[st
             return Prediction(about.known[over] - ends, "", f"closed form of {about.name}", DISTANCE)
         fabric = about.core() if switches and about.core else about.make()
         mean, most = _distances(fabric, about.alike, switches)
-        if re.search(r"includ\w* (?:it)?self", found.string, re.IGNORECASE):
+        if re.search(r"(?:with|include[sd]?|including) (?:it)?self", found.string, re.IGNORECASE):
             mean *= 1 - 1 / fabric.hosts.size
         return Prediction((mean if over == "mean" else most) - ends, "", f"walked on {about.name}", DISTANCE)
 
