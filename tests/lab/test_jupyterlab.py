@@ -64,14 +64,16 @@ def move_a_slider(page) -> None:
     handle = page.locator(".jp-OutputArea .noUi-handle").first
     handle.wait_for(timeout=60_000)
     handle.scroll_into_view_if_needed()
-    picture = page.locator(".jp-OutputArea .jupyter-widgets img, .jp-OutputArea img.jupyter-widgets").first
+    # A knob of words is a menu, so the first slider need not belong to the first figure: take the picture of its own.
+    own = handle.locator("xpath=ancestor::*[contains(concat(' ', @class, ' '), ' jp-OutputArea ')][1]")
+    picture = own.locator(".jupyter-widgets img, img.jupyter-widgets").first
     before = picture.evaluate(DIGEST)
     at = handle.bounding_box()
     x, y = at["x"] + at["width"] / 2, at["y"] + at["height"] / 2
     page.mouse.move(x, y)
     page.mouse.down()
     # Towards the middle of the track, wherever the default stands.
-    track = page.locator(".jp-OutputArea .noUi-base").first.bounding_box()
+    track = own.locator(".noUi-base").first.bounding_box()
     middle = track["x"] + track["width"] / 2
     page.mouse.move(middle if abs(middle - x) > 20 else x + 60, y, steps=8)
     page.mouse.up()
