@@ -100,11 +100,7 @@ def on_intact(fabric: Fabric, load: ArrayLike, cables: ArrayLike = (), vertices:
     >>> on_intact(pair, [0.5, 0.25], cables=[0]).tolist()
     [nan, nan, 0.5, 0.25]
     """
-    fabric.without(cables, vertices)  # refuses numbers that are none of this fabric's
-    dead, down = np.zeros(fabric.cables, bool), np.zeros(fabric.vertices, bool)
-    dead[np.asarray(cables, int)] = True
-    down[np.asarray(vertices, int)] = True
-    alive = ~(np.repeat(dead, 2) | down[fabric.source] | down[fabric.target])
+    alive = fabric.surviving(cables, vertices)
     given = _numbers("load", load)
     if given.shape[-1:] != (alive.sum(),):
         raise ValueError(f"load has shape {given.shape}; {alive.sum()} links are left, give one share for each")

@@ -163,6 +163,20 @@ class Fabric:
         return self.labels[name]
 
     @declared
+    def surviving(self, cables: ArrayLike = (), vertices: ArrayLike = ()) -> Mask:
+        """(E,) whether each link outlives the failure of these cables (by number) and vertices.
+
+        >>> pair = build("pair", 2, hosts=[0, 1], tier=[0, 0], cables=[Cables([0, 0], [1, 1], Link(0, 50e9))])
+        >>> pair.surviving(cables=[1]).tolist()
+        [True, True, False, False]
+        """
+        dead = np.zeros(self.cables, bool)
+        dead[indices("cables", cables, self.cables)] = True
+        down = np.zeros(self.vertices, bool)
+        down[indices("vertices", vertices, self.vertices)] = True
+        return np.asarray(~(np.repeat(dead, 2) | down[self.source] | down[self.target]))
+
+    @declared
     def without(self, cables: ArrayLike = (), vertices: ArrayLike = ()) -> "Fabric":
         """The fabric after these cables (by number) and vertices have failed: their links are gone, names stay.
 
@@ -170,11 +184,7 @@ class Fabric:
         >>> pair.without(cables=[1]).links
         2
         """
-        dead = np.zeros(self.cables, bool)
-        dead[indices("cables", cables, self.cables)] = True
-        down = np.zeros(self.vertices, bool)
-        down[indices("vertices", vertices, self.vertices)] = True
-        keep = ~(np.repeat(dead, 2) | down[self.source] | down[self.target])
+        keep = self.surviving(cables, vertices)
         return replace(self, **{name: getattr(self, name)[keep] for name in _LINK})
 
 

@@ -38,16 +38,17 @@ class Growth:
         return np.asarray(np.sum(list(self.seconds.values()), axis=0))
 
     @declared
-    def exponent(self, step: str) -> float:
-        """Slope of log(seconds) over log(hosts) for a step from 1,024 hosts on: 1 is linear in hosts, 2 in pairs.
+    def exponent(self, step: str | None = None) -> float:
+        """Slope of log(seconds) over log(hosts) from 1,024 hosts on, of a step or of all: 1 is linear in hosts.
 
         >>> 0.2 < measured_growth().exponent("rates") < 2
         True
         """
-        if step not in self.seconds:
+        if step is not None and step not in self.seconds:
             raise ValueError(f"step = {step!r} was not measured; give one of {', '.join(self.seconds)}")
         large = self.hosts >= 1024
-        return float(np.polyfit(np.log(self.hosts[large]), np.log(self.seconds[step][large]), 1)[0])
+        seconds = self.total if step is None else self.seconds[step]
+        return float(np.polyfit(np.log(self.hosts[large]), np.log(seconds[large]), 1)[0])
 
 
 @declared

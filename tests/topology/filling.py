@@ -7,6 +7,16 @@ from math import inf
 Paths = Sequence[Sequence[int]]
 
 
+def crossed(paths: Paths) -> tuple[list[list[int]], dict[int, set[int]]]:
+    """The links of each flow, and the flows of each link."""
+    links = [[e for e in path if e >= 0] for path in paths]
+    crossing: dict[int, set[int]] = {e: set() for path in links for e in path}
+    for f, path in enumerate(links):
+        for e in path:
+            crossing[e].add(f)
+    return links, crossing
+
+
 def filled(
     paths: Paths,
     capacity: Sequence[float],
@@ -15,11 +25,7 @@ def filled(
 ) -> list[float]:
     """Filling as in the textbook: look for the link (or demand) that fills first, stop its flows, look again."""
     demand, weight = demand or [inf] * len(paths), weight or [1.0] * len(paths)
-    links = [[e for e in path if e >= 0] for path in paths]
-    crossing: dict[int, set[int]] = {e: set() for path in links for e in path}
-    for f, path in enumerate(links):
-        for e in path:
-            crossing[e].add(f)
+    links, crossing = crossed(paths)
     room = list(capacity)
     share = {e: room[e] / sum(weight[f] for f in fs) for e, fs in crossing.items()}
     rate = list(demand)
@@ -47,11 +53,7 @@ def filled(
 
 def heaped(paths: Paths, capacity: Sequence[float]) -> list[float]:
     """The same with a heap of links: levels only rise, so a link that comes up too early goes back."""
-    links = [[e for e in path if e >= 0] for path in paths]
-    crossing: dict[int, set[int]] = {e: set() for path in links for e in path}
-    for f, path in enumerate(links):
-        for e in path:
-            crossing[e].add(f)
+    links, crossing = crossed(paths)
     room = list(capacity)
     heap = [(room[e] / len(fs), e) for e, fs in crossing.items()]
     heapify(heap)

@@ -37,7 +37,7 @@ def dragonfly_groups(
         elements=(
             Line("fits 64 ports", shown, np.where(fits, topology.dragonfly_hosts(p, a, shown), np.nan), "dragonfly"),
             Points("chosen", h, hosts),
-            Rule(p * 1.0, "balanced: h = p"),
+            Rule(p, "balanced: h = p"),
         ),
         numbers={
             "ports": Number(used, "ports", "ports of a switch in use"),

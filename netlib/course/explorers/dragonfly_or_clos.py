@@ -73,14 +73,14 @@ def dragonfly_or_clos(
     """Closed forms over the hosts; bisection counts the cables between two halves of the groups."""
     shapes = {"clos": clos, "dragonfly": dragonfly, "dragonfly-plus": dragonfly_plus}
     lines = {name: pick(measure, make(SHOWN)) for name, make in shapes.items()}
-    own = {name: pick(measure, make(hosts)) for name, make in shapes.items()}
     whole = {name: make(hosts) for name, make in shapes.items()}
+    own = pick(measure, whole["clos"])
     return Figure(
         x=Axis("hosts", "", "log"),
         y=Axis("per host", "", "log", limits=(0.03, 3.0)),
         elements=(
             *(Line(name, SHOWN, y, name) for name, y in lines.items()),
-            Points("chosen", np.broadcast_to(hosts, own["clos"].shape), own["clos"]),
+            Points("chosen", np.broadcast_to(hosts, own.shape), own),
         ),
         numbers={
             "clos": Number(whole["clos"]["switches"] * hosts, "switches", "Clos"),

@@ -37,8 +37,7 @@ def ecmp_collide(
     """As many connections as uplinks, each with `qps` flows."""
     flows = links * qps
     counts = each(thrown, flows, links, throw) / qps
-    speeds = each(lambda n: [float(ecmp_speed(n * q, n)) for q in QPS], links)
-    own = each(lambda n, q: float(ecmp_speed(n * q, n)), links, qps)
+    own, most = (each(lambda n, q: float(ecmp_speed(n * q, n)), links, q) for q in (qps, QPS[-1] + 0 * qps))
     return Figure(
         x=Axis("uplink, fullest first", "", categories=tuple(str(i + 1) for i in range(MOST))),
         y=Axis("load / mean", "", limits=(0.0, 6.0)),
@@ -50,7 +49,7 @@ def ecmp_collide(
             ),
             "speed": Number(own, "%", "speed of a collective"),
             "used": Number(links_used(flows, links), "%", "uplinks in use"),
-            "sixteen": Number(speeds[..., -1:], "%", "speed with 16 queue pairs"),
+            "sixteen": Number(most, "%", "speed with 16 queue pairs"),
         },
         reading="{flows} on {links} use {used} of them; the hottest carries {hottest} times the mean on average, so a "
         "collective runs at {speed}. With 16 queue pairs it would be {sixteen}.",

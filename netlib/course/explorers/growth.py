@@ -2,15 +2,12 @@
 
 from typing import Annotated
 
-import numpy as np
-
 from netlib.course.explorer import Knob, explorer, pick
 from netlib.course.figure import Array, Axis, Figure, Line, Number, Points
 from netlib.topology import measured_growth
 
 KEPT = measured_growth()
 STEPS = {"build": "build", "route": "find routes", "paths": "follow flows", "rates": "share links"}
-WORDS = {name: step for step, name in STEPS.items()} | {"everything": ""}
 
 
 @explorer(
@@ -31,9 +28,7 @@ def growth(
     """The kept table, with the slope from 1,024 hosts on."""
     seconds = {"everything": KEPT.total} | {name: KEPT.seconds[key] for key, name in STEPS.items()}
     chosen = pick(step, seconds)
-    large = KEPT.hosts >= 1024
-    slope = {name: np.polyfit(np.log(KEPT.hosts[large]), np.log(y[large]), 1)[0] for name, y in seconds.items()}
-    own = pick(step, slope)
+    own = pick(step, {"everything": KEPT.exponent()} | {name: KEPT.exponent(key) for key, name in STEPS.items()})
     line = chosen[..., -1:] * (KEPT.hosts / KEPT.hosts[-1])
     return Figure(
         x=Axis("hosts", "", "log"),

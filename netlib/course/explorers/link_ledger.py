@@ -1,6 +1,7 @@
 """The link ledger: where the bytes go, by policy, traffic and failure, on a leaf-spine that fits on a page."""
 
 from collections.abc import Mapping
+from functools import cache
 from typing import Annotated, Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from netlib.course.fabric_map import ledger_map, on_intact
 from netlib.course.figure import Array, Figure, Number
 from netlib.hardware import bandwidth
 from netlib.links import Link
-from netlib.topology import Fabric, adaptive, d_mod_k, ecmp, leaf_spine, ledger, routes, spray
+from netlib.topology import Routes, adaptive, d_mod_k, ecmp, leaf_spine, ledger, routes, spray
 
 FABRIC = leaf_spine(16, 8, Link(0.0, bandwidth("ndr-400")))  # 4 leaves of 4 hosts, 4 spines' worth of uplinks in 2
 HOSTS = FABRIC.hosts.size
@@ -38,10 +39,16 @@ def flows(traffic: str) -> tuple[Array, Array, Array]:
     return turn, np.roll(turn, 1), np.ones(HOSTS)
 
 
-def sent(fabric: Fabric, traffic: str, policy: str) -> Array:
+@cache
+def ways_without(broken: str) -> Routes:
+    """Routes over what is left."""
+    return routes(FABRIC.without(**BROKEN[broken]))
+
+
+def sent(ways: Routes, traffic: str, policy: str) -> Array:
     """Load of every link, as a share of what it carries in the time in which a host sends its bytes."""
     src, dst, size = flows(traffic)
-    ways = routes(fabric)
+    fabric = ways.fabric
     if policy == "spray":
         held = spray(ways, src, dst, size)
     elif policy.startswith("ECMP"):
@@ -56,8 +63,7 @@ def sent(fabric: Fabric, traffic: str, policy: str) -> Array:
 
 def state(traffic: str, policy: str, broken: str) -> Array:
     """Loads on the intact fabric's links; NaN where broken."""
-    out = BROKEN[broken]
-    return on_intact(FABRIC, sent(FABRIC.without(**out), traffic, policy), **out)
+    return on_intact(FABRIC, sent(ways_without(broken), traffic, policy), **BROKEN[broken])
 
 
 @explorer(

@@ -1,5 +1,6 @@
 """What a permutation gets: max-min fair rates of every flow, by policy, on a fat-tree with full bisection."""
 
+from functools import cache
 from typing import Annotated
 
 import numpy as np
@@ -12,14 +13,12 @@ from netlib.topology import Routes, adaptive, d_mod_k, ecmp, fat_tree, max_min_r
 KS, SHOWN = (4, 8, 12), 60
 QPS = {"ECMP": 1, "ECMP, 2 queue pairs": 2, "ECMP, 4 queue pairs": 4, "ECMP, 8 queue pairs": 8}
 POLICIES = (*QPS, "D-mod-k", "adaptive")
-_ROUTES: dict[int, Routes] = {}
 
 
+@cache
 def ways(k: int) -> Routes:
-    """Routes of the k-ary fat-tree with links of rate 1, found once."""
-    if k not in _ROUTES:
-        _ROUTES[k] = routes(fat_tree(k, Link(0.0, 1.0)))
-    return _ROUTES[k]
+    """Routes of the k-ary fat-tree with links of rate 1."""
+    return routes(fat_tree(k, Link(0.0, 1.0)))
 
 
 def shares(k: int, policy: str, seed: int) -> Array:

@@ -1,7 +1,7 @@
 """Rails: which bytes stay on their rail, with and without PXN, with and without spines."""
 
 from collections.abc import Mapping
-from functools import partial
+from functools import cache, partial
 from typing import Annotated, Any
 
 import numpy as np
@@ -12,7 +12,7 @@ from netlib.course.fabric_map import ledger_map, on_intact
 from netlib.course.figure import Array, Figure, Number
 from netlib.hardware import bandwidth
 from netlib.links import Link
-from netlib.topology import ledger, minimal, pxn, rail_optimised, routes
+from netlib.topology import Routes, ledger, minimal, pxn, rail_optimised, routes
 
 NODES, RAILS = 4, 8
 NIC = bandwidth("ndr-400")
@@ -34,21 +34,24 @@ def flows(traffic: str) -> tuple[Array, Array, float]:
     return src[leaves], dst[leaves], 1.0 / (GPUS - RAILS)
 
 
+@cache
+def ways_of(wiring: str) -> Routes:
+    """Routes with the spines or without."""
+    return routes(FABRIC.without(vertices=WIRED[wiring]))
+
+
 def state(traffic: str, relay: str, wiring: str) -> Array:
-    """Loads of all links, then: bytes on the access links, bytes through spines, bytes on NVLink, share without a "
-    "way."""
-    gone = WIRED[wiring]
-    fabric = FABRIC.without(vertices=gone)
+    """Loads of all links; then bytes on the access links, through spines, on NVLink, and the share without a way."""
+    gone, found = WIRED[wiring], ways_of(wiring)
     src, dst, size = flows(traffic)
     reach = np.ones(src.size, bool)
     if relay == DIRECT and gone:
         reach = src % RAILS == dst % RAILS  # without a spine a NIC reaches its own rail
-    found = routes(fabric)
     draw = partial(minimal, rng=np.random.default_rng(1))
     ways = pxn(found, src[reach], dst[reach], draw) if relay == RELAY else draw(found, src[reach], dst[reach])
-    held = ledger(fabric, ways, size)
+    held = ledger(found.fabric, ways, size)
     by_kind = held.by_kind()
-    load = on_intact(FABRIC, held.bytes * NIC / fabric.capacity, vertices=gone)
+    load = on_intact(FABRIC, held.bytes * NIC / found.fabric.capacity, vertices=gone)
     kinds = [by_kind.get(kind, 0.0) for kind in ("access", "trunk", "nvlink")]
     return np.concatenate([load, kinds, [1 - reach.mean()]])
 

@@ -9,7 +9,6 @@ from netlib.course.explorer import Knob, explorer
 from netlib.course.figure import Array, Axis, Figure, Line, Number, Points, Rule
 from netlib.hardware import bandwidth
 from netlib.links import Link
-from netlib.units import GB
 
 PARAMETERS, MODEL = 405e9, 128
 NIC = bandwidth("ndr-400")
@@ -50,7 +49,7 @@ def taper(
             Rule(7.0, "Meta: {at}", ink="measured"),
         ),
         numbers={
-            "shard": Number(shard / GB * GB, "B", "gradients of one GPU"),
+            "shard": Number(shard, "B", "gradients of one GPU"),
             "full": Number(time(shard, 1.0), "s", "whole shard, no taper"),
             "tapered": Number(time(shard, ratio), "s", "whole shard, this taper"),
             "time": Number(own, "s", "this taper, scattered"),
