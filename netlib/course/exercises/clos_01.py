@@ -20,8 +20,7 @@ EXERCISE = exercise(
     minutes=(4, 7),
     place=210,
     ask="Switches have 64 ports, and every tier of a non-blocking Clos passes as many links up as it takes in from "
-    "below. "
-    "`limit`: how many hosts with one port each fit under two tiers? `switches`: how many switches do 4,096 "
+    "below. `limit`: how many hosts with one port each fit under two tiers? `switches`: how many switches do 4,096 "
     "hosts need in three tiers?",
     answer=lambda: {"limit": limit(), "switches": switches()},
     unit={"limit": "hosts", "switches": "switches"},

@@ -20,9 +20,8 @@ EXERCISE = exercise(
     minutes=(5, 9),
     place=230,
     ask="A blog warns that 64-port switches, where 32 ports would do, add hops and latency. Build a non-blocking "
-    "Clos for "
-    "1,024 GPUs from each, with as few tiers as possible. How many switches does it take (`switches32`, `switches64`), "
-    "and how many switches does the longest route pass (`hops32`, `hops64`)?",
+    "Clos for 1,024 GPUs from each, with as few tiers as possible. How many switches does it take (`switches32`, "
+    "`switches64`), and how many switches does the longest route pass (`hops32`, `hops64`)?",
     answer=lambda: {
         "switches32": switches(32),
         "switches64": switches(64),
@@ -61,9 +60,7 @@ EXERCISE = exercise(
     right=((160, 48, 5, 3), {"switches32": "160", "switches64": "48 switches", "hops32": 5, "hops64": 3.0}),
     explain=lambda: (
         f"32 ports: three tiers, {switches(32):.0f} switches, {hops(32):.0f} on the longest route. 64 ports: two "
-        "tiers, "
-        f"{switches(64):.0f} switches, {hops(64):.0f} on the route. A port that stays idle adds no hop; a port that "
-        "lets a "
-        "tier disappear removes two."
+        f"tiers, {switches(64):.0f} switches, {hops(64):.0f} on the route. A port that stays idle adds no hop; a port "
+        "that lets a tier disappear removes two."
     ),
 )

@@ -20,8 +20,7 @@ EXERCISE = exercise(
     minutes=(5, 9),
     place=270,
     ask="A dragonfly group holds 32 switches of 64 ports, all joined to each other. Each switch has 16 ports for "
-    "hosts, "
-    "31 for the group and 17 for other groups, and one link between two groups is enough. How many `groups` "
+    "hosts, 31 for the group and 17 for other groups, and one link between two groups is enough. How many `groups` "
     "can there be at most, and how many host ports (`hosts`)? A balanced dragonfly would use 16 global ports a switch "
     "instead of 17: how many groups then (`balanced`)?",
     answer=lambda: {"groups": groups(H), "hosts": hosts(H), "balanced": groups(H - 1)},
@@ -51,8 +50,7 @@ EXERCISE = exercise(
     right=((545, "279,040", 513), {"groups": "545 groups", "hosts": 279040, "balanced": 513.0}),
     explain=lambda: (
         f"a h + 1 = 32 x 17 + 1 = {groups(H):.0f} groups of 32 x 16 = 512 host ports: {hosts(H):,.0f}. Balanced (a = "
-        "2p = 2h) "
-        f"it would be {groups(H - 1):.0f} groups and {hosts(H - 1):,.0f} ports. The 278,528 that is often "
+        f"2p = 2h) it would be {groups(H - 1):.0f} groups and {hosts(H - 1):,.0f} ports. The 278,528 that is often "
         "quoted for Slingshot is one group less."
     ),
 )

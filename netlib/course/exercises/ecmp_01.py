@@ -20,10 +20,9 @@ EXERCISE = exercise(
     minutes=(6, 10),
     place=240,
     ask="A leaf hashes equal flows onto 8 equal uplinks, each flow on its own, all uplinks equally likely. A "
-    "collective ends "
-    "with its slowest flow, so call 1 / E[flows on the hottest uplink / mean] its speed, 1 being a perfect spread. "
-    "What is it with 8 flows (`eight`), with 64 flows, that is eight queue pairs for each (`many`), and which share "
-    "of the uplinks do the 8 flows use on average (`used`)?",
+    "collective ends with its slowest flow, so call 1 / E[flows on the hottest uplink / mean] its speed, 1 being a "
+    "perfect spread. What is it with 8 flows (`eight`), with 64 flows, that is eight queue pairs for each (`many`), "
+    "and which share of the uplinks do the 8 flows use on average (`used`)?",
     answer=lambda: {"eight": speed(LINKS), "many": speed(MANY), "used": used()},
     unit={"eight": "", "many": "", "used": ""},
     rtol=0.01,
@@ -53,9 +52,8 @@ EXERCISE = exercise(
     right=(("38.5 %", "65.4 %", "65.6 %"), {"eight": 0.385, "many": "0.654", "used": 0.656}),
     explain=lambda: (
         f"The hottest of 8 uplinks carries {1 / speed(LINKS):.2f} times the mean with 8 flows, {1 / speed(MANY):.2f} "
-        "times "
-        f"with 64: speeds of {speed(LINKS):.1%} and {speed(MANY):.1%}. The 8 flows use {used():.1%} of the uplinks: a "
-        "number of the same size as the 60 % that vendors quote for plain hashing, but it is not the throughput of a "
-        "collective."
+        f"times with 64: speeds of {speed(LINKS):.1%} and {speed(MANY):.1%}. The 8 flows use {used():.1%} of the "
+        "uplinks: a number of the same size as the 60 % that vendors quote for plain hashing, but it is not the "
+        "throughput of a collective."
     ),
 )

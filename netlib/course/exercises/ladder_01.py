@@ -117,9 +117,8 @@ EXERCISE = exercise(
         (ORDERS["c"], 300, 450, 900, 63.015, 50, "800 Gb/s", 14.28, "18 times", WHY["c"]),
     ),
     explain=lambda: (
-        f"{listed()}. "
-        f"NVLink 5 is {show(OVER_PCIE)} times PCIe 5 and {show(OVER_NIC)} times the 400G NIC. The article's 28 divides "
-        f"the sum of NVLink's two directions by one direction of PCIe ({show(PRINTED)}); its 18 divides one way by one "
-        "way. The same column cannot be both."
+        f"{listed()}. NVLink 5 is {show(OVER_PCIE)} times PCIe 5 and {show(OVER_NIC)} times the 400G NIC. The "
+        f"article's 28 divides the sum of NVLink's two directions by one direction of PCIe ({show(PRINTED)}); its 18 "
+        "divides one way by one way. The same column cannot be both."
     ),
 )

@@ -24,10 +24,9 @@ EXERCISE = exercise(
     minutes=(5, 9),
     place=260,
     ask="100,000 GPUs have one network port each. The Clos is non-blocking, every link is optical with a module at "
-    "each of "
-    "its two ends, and a module draws 15 W. How many modules do two tiers need (`two`), how many three (`three`)? What "
-    "do the modules of three tiers draw (`power`)? And which is the smallest even number of ports with which "
-    "two tiers hold all hosts (`radix`)?",
+    "each of its two ends, and a module draws 15 W. How many modules do two tiers need (`two`), how many three "
+    "(`three`)? What do the modules of three tiers draw (`power`)? And which is the smallest even number of ports with "
+    "which two tiers hold all hosts (`radix`)?",
     answer=lambda: {"two": modules(2), "three": modules(3), "power": modules(3) * WATTS, "radix": radix()},
     unit={"two": "modules", "three": "modules", "power": "MW", "radix": "ports"},
     compare={"two": "exact", "three": "exact", "radix": "exact"},
@@ -62,9 +61,8 @@ EXERCISE = exercise(
     right=((400_000, 600_000, "9 MW", 448), {"two": "400,000", "three": "600000", "power": 9.0, "radix": "448 ports"}),
     explain=lambda: (
         f"{modules(2):,.0f} modules in two tiers, {modules(3):,.0f} in three, which draw "
-        f"{show(modules(3) * WATTS, 'MW')}: "
-        f"{modules(3) * WATTS / HOSTS:.0f} W for each GPU. Two tiers would need {radix():.0f} ports (k^2/2 >= "
-        "100,000), "
-        "more than a chip offers at 400 Gb/s a port, unless the network is split into planes."
+        f"{show(modules(3) * WATTS, 'MW')}: {modules(3) * WATTS / HOSTS:.0f} W for each GPU. Two tiers would need "
+        f"{radix():.0f} ports (k^2/2 >= 100,000), more than a chip offers at 400 Gb/s a port, unless the network is "
+        "split into planes."
     ),
 )

@@ -20,12 +20,10 @@ EXERCISE = exercise(
     minutes=(4, 8),
     place=250,
     ask="Nodes of 8 GPUs are wired rail-optimised: GPU i of every node on leaf i. In a uniform all-to-all every GPU "
-    "sends "
-    "the same number of bytes to each GPU of the other nodes. Which `share` of the bytes that leave a node stays on "
-    "its "
-    "own rail (sender and receiver have the same index) if every GPU uses its own NIC? Which share travels within "
-    "one rail with `pxn`, where the sender first hands the bytes over NVLink to the GPU on the receiver's rail? And "
-    "what is a `plane`?",
+    "sends the same number of bytes to each GPU of the other nodes. Which `share` of the bytes that leave a node stays "
+    "on its own rail (sender and receiver have the same index) if every GPU uses its own NIC? Which share travels "
+    "within one rail with `pxn`, where the sender first hands the bytes over NVLink to the GPU on the receiver's rail? "
+    "And what is a `plane`?",
     answer=lambda: {"share": share(), "pxn": relayed(), "plane": "c"},
     unit={"share": "", "pxn": ""},
     compare={"pxn": "exact", "plane": "choice"},
@@ -61,9 +59,7 @@ EXERCISE = exercise(
     right=(("0.125", "1", "c"), {"share": "12.5 %", "pxn": 1.0, "plane": "C"}, (0.125, "100 %", "c)")),
     explain=lambda: (
         f"One receiver in eight has the sender's index: {share():.1%} of the bytes. With PXN all of them "
-        f"({relayed():g}) "
-        "travel within one rail, because NVLink does the change of rails. A plane is something else: a whole fabric "
-        "beside "
-        "others, and each host has a port on every one."
+        f"({relayed():g}) travel within one rail, because NVLink does the change of rails. A plane is something else: "
+        "a whole fabric beside others, and each host has a port on every one."
     ),
 )

@@ -16,11 +16,9 @@ EXERCISE = exercise(
     minutes=(5, 9),
     place=300,
     ask="It is written that without GPUDirect RDMA training runs 30 % slower. Let a step spend the share c of its "
-    "time on "
-    "exposed communication, and let staging through host memory make that part s times as long. Training throughput "
-    "falls by 30 %. What must c(s-1) be (`product`)? A measurement of switching GPUDirect on found that all-reduce "
-    "runs "
-    "1.2 times as fast: with s = 1.2, which share c would a loss of 30 % need (`share`)?",
+    "time on exposed communication, and let staging through host memory make that part s times as long. Training "
+    "throughput falls by 30 %. What must c(s-1) be (`product`)? A measurement of switching GPUDirect on found that "
+    "all-reduce runs 1.2 times as fast: with s = 1.2, which share c would a loss of 30 % need (`share`)?",
     answer=lambda: {"product": share(2.0), "share": share(SLOWDOWN)},
     unit={"product": "", "share": ""},
     rtol=0.01,
@@ -44,8 +42,7 @@ EXERCISE = exercise(
     right=((0.4286, 2.143), {"product": "0.43", "share": "2.14"}, ("42.9 %", "214 %")),
     explain=lambda: (
         f"0.3 / 0.7 = {share(2.0):.3f}. With s = 1.2 the share would have to be {share(SLOWDOWN):.2f}: more than the "
-        "whole "
-        f"step, so the measured slow-down cannot cost 30 %. Were all of the step communication, it would cost "
+        "whole step, so the measured slow-down cannot cost 30 %. Were all of the step communication, it would cost "
         f"{float(staged_loss(1.0, SLOWDOWN)):.1%}."
     ),
 )

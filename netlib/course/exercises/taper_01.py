@@ -25,8 +25,7 @@ EXERCISE = exercise(
     "50e9 bytes/s; above the pods the fabric is tapered 7:1, and all NICs cross at once. How long does the all-reduce "
     "take without the taper (`full`) and with it (`tapered`)? A pod has room for 24 replicas: if these reduce-scatter "
     "inside the pod first, so that each rank takes only its 24th of the shard across, how long does the ring across "
-    "the pods "
-    "take then, with the taper (`scattered`)?",
+    "the pods take then, with the taper (`scattered`)?",
     answer=lambda: {"full": time(1), "tapered": time(TAPER), "scattered": time(TAPER, SHARD / REPLICAS)},
     unit={"full": "s", "tapered": "s", "scattered": "s"},
     rtol=0.01,

@@ -16,14 +16,11 @@ SHOWN = np.unique(np.concatenate([np.geomspace(64, 131_072, 133).round(), HOSTS]
     "clos-size",
     title="How many switches?",
     caption="A non-blocking Clos of switches with k ports, with as few tiers as hold the hosts. Inside a tier count "
-    "the "
-    "switches grow in proportion to the hosts, 3N/k with two tiers and 5N/k with three. The dashed line is the "
-    "square that is "
-    "sometimes claimed, started at the two-tier limit.",
+    "the switches grow in proportion to the hosts, 3N/k with two tiers and 5N/k with three. The dashed line is the "
+    "square that is sometimes claimed, started at the two-tier limit.",
     alt="Log-log lines of switches over hosts: the count rises as a straight line with a step where a tier is added, "
     "while a square law leaves it upward; a lower panel shows the switches on the longest route, a staircase of 1, "
-    "3, 5 "
-    "and 7.",
+    "3, 5 and 7.",
 )
 def clos_size(
     radix: Annotated[Array, Knob(16, 32, 64, 128, 144, 256, 512, default=64, unit="ports", label="switch")],
@@ -59,8 +56,7 @@ def clos_size(
             "limit": Number(before, "hosts", "held by two tiers"),
         },
         reading="{hosts} on switches of {radix} take {tiers}, {switches} and {hops} on the longest route; twice the "
-        "hosts "
-        "take {growth} times the switches.",
+        "hosts take {growth} times the switches.",
         failure=lambda s: (
             f"{s['tiers']:.0f} tiers: each packet may pass {s['hops']:.0f} switches, and every host pays for "
             f"{2 * s['tiers'] - 1:.0f} ports above its own. Take switches with more ports, or planes."

@@ -15,10 +15,8 @@ RADIX = 64
     "dragonfly-groups",
     title="How large can a dragonfly be?",
     caption="Switches of 64 ports: p for hosts, a - 1 for the other switches of the group, h for other groups, one "
-    "link "
-    "between two groups. The largest is balanced, a = 2p = 2h. A group of 32 switches with 16 hosts and 17 global "
-    "links "
-    "each is HPE's Slingshot.",
+    "link between two groups. The largest is balanced, a = 2p = 2h. A group of 32 switches with 16 hosts and 17 global "
+    "links each is HPE's Slingshot.",
     alt="A curve of host ports over the global links per switch, rising to the point where the ports of the switch run "
     "out; a mark shows the chosen split, which lies beyond the edge when the ports do not suffice.",
 )

@@ -58,13 +58,10 @@ def _cut(groups: Array, cables: Array) -> Array:
     "dragonfly-or-clos",
     title="Dragonfly or Clos?",
     caption="The same 64-port switches at the same number of hosts. A dragonfly (Slingshot's split) needs two "
-    "switches for 32 hosts "
-    "at any size and one layer of long cables, where a Clos adds a tier; for that it gives up bisection, and needs "
-    "adaptive "
-    "routing to use what it has. Dragonfly+ keeps a Clos inside the group.",
+    "switches for 32 hosts at any size and one layer of long cables, where a Clos adds a tier; for that it gives up "
+    "bisection, and needs adaptive routing to use what it has. Dragonfly+ keeps a Clos inside the group.",
     alt="Three lines over the number of hosts: the Clos steps up where it needs a third tier, the dragonfly and "
-    "dragonfly+ "
-    "stay nearly level with a saw-tooth from groups that are not full.",
+    "dragonfly+ stay nearly level with a saw-tooth from groups that are not full.",
 )
 def dragonfly_or_clos(
     measure: Annotated[Array, Knob(*MEASURES, default="switches", label="per host")],
@@ -91,12 +88,10 @@ def dragonfly_or_clos(
             "cut": Number(whole["dragonfly"]["bisection"], "%", "bisection of the dragonfly"),
         },
         reading="{hosts}: {clos} as a Clos, {dragonfly} as a dragonfly of {groups}, {plus} as a dragonfly+. The "
-        "dragonfly's "
-        "bisection is {cut} of what its hosts can send.",
+        "dragonfly's bisection is {cut} of what its hosts can send.",
         failure=lambda s: (
             f"A dragonfly of {s['groups']:.0f} groups holds {s['groups'] * P * A:,.0f} hosts: here it buys nothing "
-            "that two tiers of a "
-            "Clos do not give with full bisection."
+            "that two tiers of a Clos do not give with full bisection."
             if s["hosts"] <= RADIX**2 / 2
             else ""
         ),

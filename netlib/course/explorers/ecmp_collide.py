@@ -23,9 +23,8 @@ def thrown(flows: float, links: float, seed: float) -> Array:
     "ecmp-collide",
     title="Hash and collide",
     caption="As many connections as uplinks, each of one or more queue pairs, and each queue pair hashed onto an "
-    "uplink "
-    "whatever the others do. Bars show one throw, the fullest uplink first. The numbers are exact, over all throws: a "
-    "collective ends with its hottest link. More queue pairs even the load out.",
+    "uplink whatever the others do. Bars show one throw, the fullest uplink first. The numbers are exact, over all "
+    "throws: a collective ends with its hottest link. More queue pairs even the load out.",
     alt="Bars of load per uplink falling from twice the mean or more to nothing, against a line at the mean that a "
     "perfect spread would reach everywhere.",
 )

@@ -14,13 +14,10 @@ STEPS = {"build": "build", "route": "find routes", "paths": "follow flows", "rat
     "growth",
     title="How far the engine goes",
     caption="Seconds of this book's own library for a random permutation on a fat-tree: build the fabric, find all "
-    "routes, follow "
-    "the flows, share the links max-min fairly. Measured once on two cores; the benchmark measures them on yours. "
-    "Routes grow with "
-    "the pairs of leaves and switches, everything else with the hosts.",
+    "routes, follow the flows, share the links max-min fairly. Measured once on two cores; the benchmark measures them "
+    "on yours. Routes grow with the pairs of leaves and switches, everything else with the hosts.",
     alt="Measured points on log-log axes, rising with the number of hosts; the time to find routes lies above the "
-    "others and "
-    "is steepest.",
+    "others and is steepest.",
 )
 def growth(
     step: Annotated[Array, Knob("everything", *STEPS.values(), default="everything", label="step")],
@@ -46,8 +43,7 @@ def growth(
         "the power {slope}.",
         failure=lambda s: (
             f"Steeper than the hosts: a fabric 16 times as large would take {16 ** s['slope']:,.0f} times as long. "
-            "Beyond "
-            "this size, route by arithmetic instead of by table."
+            "Beyond this size, route by arithmetic instead of by table."
             if s["step"] == STEPS["route"]
             else ""
         ),

@@ -70,12 +70,10 @@ def state(traffic: str, policy: str, broken: str) -> Array:
     "link-ledger",
     title="Where the bytes go",
     caption="A leaf-spine of 16 hosts with full bisection. A link's colour is the bytes it must carry, as a share of "
-    "what it can in "
-    "the time a host sends its own: above 1 it is late, and so is everybody who uses it. A hash collides where "
-    "spraying does not; nothing helps a receiver that four senders want.",
+    "what it can in the time a host sends its own: above 1 it is late, and so is everybody who uses it. A hash "
+    "collides where spraying does not; nothing helps a receiver that four senders want.",
     alt="Three rows of boxes, hosts below, leaves, spines on top; lines between them coloured from pale to dark by "
-    "load, "
-    "some dashed in red because they must carry more than they can.",
+    "load, some dashed in red because they must carry more than they can.",
 )
 def link_ledger(
     traffic: Annotated[
@@ -116,7 +114,6 @@ def link_ledger(
             "speed": Number(1 / np.maximum(hottest, 1.0), "%", "speed of the transfer"),
         },
         reading="{traffic} by {policy}, {broken} broken: the hottest link carries {hottest} times what it can in the "
-        "time, the "
-        "hottest between switches {trunk}; {used} of those are used, and the transfer runs at {speed}.",
+        "time, the hottest between switches {trunk}; {used} of those are used, and the transfer runs at {speed}.",
         failure=failure,
     )

@@ -60,6 +60,6 @@ def _failure(s: Mapping[str, Any]) -> str:
     if s["idle"] <= 0:
         return ""
     return (
-        f"The slot is the limit: {s['idle']:.0%} of the port stay idle "
-        f"({s['got'] / GB:.3g} of {s['outer'] / GB:.3g} GB/s)."
+        f"The slot is the limit: {s['idle']:.0%} of the port stay idle ({s['got'] / GB:.3g} of {s['outer'] / GB:.3g} "
+        "GB/s)."
     )

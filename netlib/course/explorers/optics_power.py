@@ -17,11 +17,10 @@ LAYERS = ("hosts to leaves", "leaves to spines", "spines to cores", "a fourth la
     "optics-power",
     title="What the light costs",
     caption="One port per GPU, a non-blocking Clos with as few tiers as the radix allows, an optical module at both "
-    "ends of "
-    "every cable. Each tier adds one cable, two modules, to each GPU. Copper in the first layer saves its modules.",
+    "ends of every cable. Each tier adds one cable, two modules, to each GPU. Copper in the first layer saves its "
+    "modules.",
     alt="Bars for the layers of cables from hosts to the top tier; each used layer has the same height, the watts of "
-    "two "
-    "modules, and layers that the network does not need are empty.",
+    "two modules, and layers that the network does not need are empty.",
 )
 def optics_power(
     hosts: Annotated[Array, Knob(*HOSTS, default=100_000.0, unit="GPUs")],
@@ -47,8 +46,7 @@ def optics_power(
         reading="{hosts} on switches of {radix} need {tiers} and {modules}, which draw {power}: {each} for each GPU.",
         failure=lambda s: (
             f"{s['modules'] / KB:,.0f} thousand modules draw {s['power'] / 1e6:.1f} MW before a bit is switched: "
-            "this is "
-            "what planes, larger radices and optics on the switch package are for."
+            "this is what planes, larger radices and optics on the switch package are for."
             if s["power"] > 8e6
             else ""
         ),

@@ -43,13 +43,11 @@ def shares(k: int, policy: str, seed: int) -> Array:
     "permutation-rates",
     title="What a permutation gets",
     caption="Every host sends to one other and receives from one other, over a fat-tree that could carry all of it "
-    "at full "
-    "rate. The curve holds all flows, slowest first, under max-min fair sharing. Hashing gives about half on "
-    "average and "
-    "a quarter or less to the slowest from 8 ports up; queue pairs help if a slow one hands its bytes to a fast one.",
+    "at full rate. The curve holds all flows, slowest first, under max-min fair sharing. Hashing gives about half on "
+    "average and a quarter or less to the slowest from 8 ports up; queue pairs help if a slow one hands its bytes to a "
+    "fast one.",
     alt="A rising staircase of rates over the share of flows, from a part of a port to a whole one, with a line at "
-    "the mean "
-    "well below a line at full rate.",
+    "the mean well below a line at full rate.",
 )
 def permutation_rates(
     k: Annotated[Array, Knob(*KS, default=8, unit="ports a switch", label="fat-tree")],
@@ -74,8 +72,7 @@ def permutation_rates(
             "equal": Number(equal, "%", "mean rate if queue pairs carry equal bytes"),
         },
         reading="{hosts}, {policy}: {mean} of a port on average, {slowest} for the slowest; if every queue pair must "
-        "carry the "
-        "same bytes, {equal}.",
+        "carry the same bytes, {equal}.",
         failure=lambda s: (
             f"More than half of a network with full bisection is lost to collisions; the slowest flow gets "
             f"{s['slowest']:.0%}."

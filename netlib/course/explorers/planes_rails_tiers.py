@@ -48,13 +48,10 @@ def left(design: str, broken: str) -> Array:
     "planes-rails-tiers",
     title="What remains?",
     caption="64 hosts with the same bandwidth on the same 12 switches, wired four ways. A rail decides which hosts "
-    "share a leaf, a "
-    "tier is a layer of switches, a plane is a whole fabric beside another, on split ports. With one plane a leaf "
-    "takes its "
-    "hosts with it; with two, every host keeps half of its bandwidth at least.",
+    "share a leaf, a tier is a layer of switches, a plane is a whole fabric beside another, on split ports. With one "
+    "plane a leaf takes its hosts with it; with two, every host keeps half of its bandwidth at least.",
     alt="Three bars from 0 to 1: pairs of hosts that still have a path, bandwidth that the worst host keeps, "
-    "bisection that is "
-    "left; with one plane and a dead leaf the second bar is empty.",
+    "bisection that is left; with one plane and a dead leaf the second bar is empty.",
 )
 def planes_rails_tiers(
     design: Annotated[Array, Knob(ONE, RAIL, TWO, FOUR, default=TWO, label="wiring")],
@@ -73,8 +70,7 @@ def planes_rails_tiers(
             "switches": Number(found[..., 3:], "switches", "in the whole fabric"),
         },
         reading="{design}, {switches}; broken: {broken}. {pairs} of the pairs still have a path, the worst host "
-        "keeps {access} "
-        "of its bandwidth, {bisection} of the bisection is left.",
+        "keeps {access} of its bandwidth, {bisection} of the bisection is left.",
         failure=lambda s: (
             f"{1 - s['pairs']:.1%} of the pairs are cut off, and with them every job that runs on these hosts."
             if s["pairs"] < 1

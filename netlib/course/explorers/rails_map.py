@@ -60,13 +60,11 @@ def state(traffic: str, relay: str, wiring: str) -> Array:
     "rails-map",
     title="Which bytes stay on their rail?",
     caption="Four nodes of eight GPUs, GPU i of each on leaf i: a column is a rail. Colour is load, as a share of "
-    "what a link can "
-    "carry in the time a GPU sends its bytes. An all-reduce among equal indices needs no spine. An all-to-all does, "
-    "for seven "
-    "eighths of its bytes, unless NVLink first moves them to the GPU on the right rail (PXN).",
+    "what a link can carry in the time a GPU sends its bytes. An all-reduce among equal indices needs no spine. An "
+    "all-to-all does, for seven eighths of its bytes, unless NVLink first moves them to the GPU on the right rail "
+    "(PXN).",
     alt="Rows of GPUs, leaves and spines with NVSwitches at the bottom; lines are dark where bytes flow: up to the "
-    "leaves always, "
-    "on to the spines only for an all-to-all without relay, which is dark everywhere.",
+    "leaves always, on to the spines only for an all-to-all without relay, which is dark everywhere.",
 )
 def rails_map(
     traffic: Annotated[Array, Knob(ALL_REDUCE, ALL_TO_ALL, default=ALL_TO_ALL, label="traffic")],
@@ -101,7 +99,6 @@ def rails_map(
             "hottest": Number(np.nanmax(load, axis=-1, keepdims=True), "", "load of the hottest link"),
         },
         reading="{traffic}, {relay}: {own} of the bytes that travel stay on their rail, {spine} go through a spine, "
-        "and the hottest "
-        "link carries {hottest} times what it can in the time.",
+        "and the hottest link carries {hottest} times what it can in the time.",
         failure=failure,
     )

@@ -21,8 +21,7 @@ PORTS = tuple(bandwidth(f"ethernet-{rate}") for rate in (100, 200, 400, 800))
     caption="A sender keeps what is not yet acknowledged: rate times round trip. Fibre takes 5 µs for a kilometre each "
     "way. With a smaller window the sender stops and waits, and its rate falls as one over the distance.",
     alt="Achieved rate over distance on log axes: level at the port's rate, then falling in proportion once the "
-    "window is "
-    "smaller than the bytes in flight; marks at the chosen distance and where the fall begins.",
+    "window is smaller than the bytes in flight; marks at the chosen distance and where the fall begins.",
 )
 def scale_across(
     distance: Annotated[Array, Knob(0.1, 1.0, 10.0, 100.0, 1000.0, default=10.0, unit="km of fibre", label="distance")],

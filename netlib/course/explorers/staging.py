@@ -15,12 +15,10 @@ CLAIMS = (0.3, 0.5)
     "staging",
     title="Can it cost thirty per cent?",
     caption="Without GPUDirect RDMA the NIC reads host memory, and the GPU's bytes take a detour. If the exposed "
-    "share c of "
-    "a step becomes s times as long, throughput falls by c(s-1)/(1+c(s-1)). A published measurement on GH200 found "
-    "13 to 21 % more busbw with it, so s of about 1.1 to 1.2.",
+    "share c of a step becomes s times as long, throughput falls by c(s-1)/(1+c(s-1)). A published measurement on "
+    "GH200 found 13 to 21 % more busbw with it, so s of about 1.1 to 1.2.",
     alt="Rising curves of lost throughput over the communication share, for the chosen slow-down; two horizontal "
-    "marks at "
-    "thirty and fifty per cent, which the curve reaches only for large slow-downs.",
+    "marks at thirty and fifty per cent, which the curve reaches only for large slow-downs.",
 )
 def staging(
     slowdown: Annotated[Array, Knob(1.1, 1.2, 1.5, 2.0, 3.0, default=1.2, unit="x", label="communication takes")],
@@ -48,8 +46,7 @@ def staging(
         },
         reading=lambda s: (
             f"With {s['share']:.0%} of the step exposed and {s['slowdown']:g} times as long, {s['loss']:.1%} of the "
-            "throughput is "
-            f"lost. A loss of 30 % would need {s['needed']:.0%} of the step"
+            f"throughput is lost. A loss of 30 % would need {s['needed']:.0%} of the step"
             + (", which no step has." if s["needed"] > 1 else ".")
         ),
         failure=lambda s: (

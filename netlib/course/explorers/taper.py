@@ -19,12 +19,10 @@ STEP = 10.0  # seconds of a training step that the all-reduce is set against
     "taper",
     title="What a taper costs",
     caption="A 405B model, split 128 ways inside each pod, gradients in BF16, one ring across the pods for each "
-    "shard, all "
-    "NICs crossing at once. Meta tapers its top tier 7:1. A reduce-scatter among the replicas inside a pod shrinks the "
-    "shard before it meets the taper.",
+    "shard, all NICs crossing at once. Meta tapers its top tier 7:1. A reduce-scatter among the replicas inside a pod "
+    "shrinks the shard before it meets the taper.",
     alt="Straight rising lines of time over the taper on log axes, one without and one with a reduce-scatter inside "
-    "the "
-    "pod; the second lies lower by the number of replicas, and a mark stands at seven to one.",
+    "the pod; the second lies lower by the number of replicas, and a mark stands at seven to one.",
 )
 def taper(
     ratio: Annotated[Array, Knob(1, 2, 3, 4, 7, 10, 15, default=7, unit=": 1", label="taper")],
@@ -56,8 +54,7 @@ def taper(
             "share": Number(own / STEP, "%", "of a step of ten seconds"),
         },
         reading="A shard of {shard} takes {full} across {pods} without a taper and {tapered} with {ratio}; scattered "
-        "over "
-        "{replicas} it takes {time}.",
+        "over {replicas} it takes {time}.",
         failure=lambda s: (
             f"{s['time']:.2g} s of a ten-second step cross the taper: the job should shrink its traffic inside the "
             "pod first."
