@@ -5,6 +5,7 @@ import numpy as np
 from netlib.arguments import Floats
 from netlib.collectives import busbw_factor, time_at_busbw
 from netlib.fidelity.calibration import FITTED
+from netlib.fidelity.ecmp_runs import permutation as permutation  # a page may call it
 from netlib.fidelity.rows import published_rows
 from netlib.fidelity.score import Judged, about, judge, judged_rows
 from netlib.fidelity.setup import Setup, read_setup

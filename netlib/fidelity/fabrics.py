@@ -89,10 +89,7 @@ def _clos(found: re.Match[str], text: str, ranks: int | None) -> Subject:
         raise Unanswerable("a Clos needs the radix of its switches")
     ports, r = int(radix[1] or radix[2]), int(ratio[1]) if ratio else 1
     hosts = int(stated[1]) if stated else ranks
-    try:
-        most = int(t.clos_hosts(ports, tiers))
-    except ValueError as error:
-        raise Unanswerable(str(error)) from None
+    most = int(t.clos_hosts(ports, tiers))
     if hosts is None and (r != 1 or most > MOST_HOSTS or tiers > 3):
         if r != 1:
             raise Unanswerable("an oversubscribed Clos needs its hosts")

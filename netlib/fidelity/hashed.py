@@ -66,7 +66,7 @@ def _balls(flows: int, links: int, metric: str) -> Prediction:
         if re.search(pattern, metric, re.IGNORECASE):
             try:
                 return Prediction(answer(flows, links), "", "exact over all outcomes of the hash", BINS)
-            except (ValueError, ZeroDivisionError) as error:
+            except ZeroDivisionError as error:
                 raise Unanswerable(str(error)) from None
     raise Unanswerable(f"no model answers {metric[:40]!r} of hashed flows")
 

@@ -43,6 +43,16 @@ def predict_topology(row: Mapping[str, str]) -> Prediction:
     >>> round(predict_topology(asked).value, 4)
     3.0476
     """
+    try:
+        return _predict(row)
+    except Unanswerable:
+        raise
+    except ValueError as error:  # no such fabric, or one without the number: a single host has no halves
+        raise Unanswerable(str(error)) from None
+
+
+def _predict(row: Mapping[str, str]) -> Prediction:
+    """The first answer that the row's words call for."""
     metric = fold(row.get("metric") or "")
     text = fold(f"{row.get('topology') or ''} {row.get('system') or ''}")
     if not metric:
@@ -57,16 +67,6 @@ def predict_topology(row: Mapping[str, str]) -> Prediction:
     for pattern, reason in _REASONS:
         if re.search(pattern, metric, re.IGNORECASE):
             raise Unanswerable(reason)
-    try:
-        return _predict(row, text, metric, bool(optical))
-    except Unanswerable:
-        raise
-    except ValueError as error:  # the fabric has no such number: one host has no halves
-        raise Unanswerable(str(error)) from None
-
-
-def _predict(row: Mapping[str, str], text: str, metric: str, optical: bool) -> Prediction:
-    """The first answer that the metric's words call for."""
     about = subject(row)
     if optical and re.search(r"power|watt", metric, re.IGNORECASE):
         each = "hosts" if re.search(r"\bper\b", metric) else None
@@ -131,10 +131,7 @@ def _distances(fabric: Fabric, alike: str, switches: bool) -> tuple[float, float
 def _paths(about: Subject, found: re.Match[str]) -> Prediction:
     """Shortest ways between the first host and the last."""
     fabric = about.make()
-    try:
-        return Prediction(float(t.path_count(fabric, 0, fabric.hosts.size - 1)), "", f"walked on {about.name}", COUNT)
-    except ValueError as error:
-        raise Unanswerable(str(error)) from None
+    return Prediction(float(t.path_count(fabric, 0, fabric.hosts.size - 1)), "", f"walked on {about.name}", COUNT)
 
 
 # ---------------------------------------------------------------- cuts and bandwidths
@@ -185,10 +182,7 @@ def _ratio(about: Subject, found: re.Match[str]) -> Prediction:
             return _left_for_the_core(about, fabric)
         ratio = float(fabric.capacity[fabric.of_kind("access")].sum()) / 2 / float(fabric.capacity[up].sum())
     else:
-        try:
-            ratio = t.oversubscription(fabric)
-        except ValueError as error:
-            raise Unanswerable(str(error)) from None
+        ratio = t.oversubscription(fabric)
     under = re.search("under", found.string, re.IGNORECASE)
     return Prediction(1 / ratio if under else ratio, "", f"capacities of {about.name}", DISTANCE)
 

@@ -35,20 +35,14 @@ class Subject:
 
 @cache
 def built(make: Callable[..., Fabric], *sizes: Any, **options: Any) -> Fabric:
-    """A fabric with links of capacity 1. Raises Unanswerable for parameters that make none."""
-    try:
-        return make(*sizes, link=UNIT, **options)
-    except ValueError as error:
-        raise Unanswerable(str(error)) from None
+    """A fabric with links of capacity 1. Raises ValueError for parameters that make none."""
+    return make(*sizes, link=UNIT, **options)
 
 
 @cache
 def built_named(make: Callable[..., Fabric], *sizes: Any) -> Fabric:
-    """A named fabric with its own rates. Raises Unanswerable for sizes that make none."""
-    try:
-        return make(*sizes)
-    except ValueError as error:
-        raise Unanswerable(str(error)) from None
+    """A named fabric with its own rates. Raises ValueError for sizes that make none."""
+    return make(*sizes)
 
 
 def limit(hosts: int) -> None:
