@@ -173,7 +173,7 @@ def check_fit(model: Model, layout: Layout) -> None:
     ValueError: layers = 61 of DeepSeek-V3 do not divide into pp x virtual = 16 parts; give uneven=True or another pp
     """
     parts = layout.pp * layout.virtual
-    if parts > model.layers:
+    if parts >= model.layers + (layout.pp if layout.uneven else 1):
         raise ValueError(f"pp x virtual = {parts} is more than the layers = {model.layers} of {model.name}")
     if model.layers % parts and not layout.uneven:
         raise ValueError(

@@ -18,25 +18,34 @@ Cost = Callable[[Floats], Floats]
 
 @dataclass(frozen=True, eq=False)
 class Overlap:
-    """One bucket an entry: `size` (bytes), `ready`, `start` and `end` (s); `compute` is when the computation ends.
+    """Two streams side by side: one communication an entry in `ready` (may start), `start` and `end` (s).
 
-    `exposed` (s) is what the communication adds to it, `hidden` the rest of the communication.
+    `alone` is how long the computation lasts without any communication, `done` when both are through; the difference is
+    `exposed`, and what the communication lasts beyond it is `hidden`.
     """
 
-    size: Floats
     ready: Floats
     start: Floats
     end: Floats
-    compute: float
+    alone: float
+    done: float
 
     @property
     def exposed(self) -> float:
-        """Seconds from the end of the computation to the end of the communication."""
-        return max(0.0, float(self.end[-1]) - self.compute)
+        """Seconds that the communication adds.
+
+        >>> prefetched([1.0], [0.5]).exposed
+        0.5
+        """
+        return self.done - self.alone
 
     @property
     def hidden(self) -> float:
-        """Seconds of communication that cost nothing."""
+        """Seconds of communication that cost nothing.
+
+        >>> prefetched([1.0, 1.0], [0.5, 0.5]).hidden
+        0.5
+        """
         return float((self.end - self.start).sum()) - self.exposed
 
 
@@ -87,13 +96,14 @@ def reduced(backward: ArrayLike, gradients: ArrayLike, bucket: float, cost: Cost
     which = buckets(size, bucket)
     finished = np.cumsum(seconds[::-1])[::-1]  # when each layer's backward pass ends
     count = int(which.max()) + 1
-    packed = np.bincount(which, weights=size, minlength=count)
+    packed = np.bincount(which, weights=size).astype(np.float64)
     ready = np.zeros(count)
     np.maximum.at(ready, which, finished)
     lasting = floats("cost", np.broadcast_to(cost(packed), packed.shape))
     total = np.cumsum(lasting)
     end = np.maximum.accumulate(ready - (total - lasting)) + total
-    return Overlap(packed, ready, end - lasting, end, float(finished[0]))
+    alone = float(finished[0])
+    return Overlap(ready, end - lasting, end, alone, max(alone, float(end[-1])))
 
 
 @declared
@@ -120,7 +130,7 @@ def exposed_bounds(backward: ArrayLike, gradients: ArrayLike, bucket: float, cos
     """
     seconds, size = _layers("backward", backward, "gradients", gradients)
     which = buckets(size, bucket)
-    packed = np.bincount(which, weights=size)
+    packed = np.bincount(which, weights=size).astype(np.float64)
     lasting = np.broadcast_to(cost(packed), packed.shape)
     before = float(seconds[which == 0].sum())
     left = float(lasting.sum()) - (float(seconds.sum()) - before)
@@ -132,8 +142,7 @@ def prefetched(compute: ArrayLike, gather: ArrayLike, depth: int = 1) -> Overlap
     """Layers whose weights are gathered just before use (FSDP): `compute` and `gather` seconds a layer, in their order.
 
     At most depth + 1 layers are whole at once: gather i waits for gather i-1 and for the computation of layer
-    i - depth - 1. Depth 0 gathers only when the layer is needed. `ready` is when a gather may start; `compute` of the
-    result is the computation alone, so that `exposed` is the time lost.
+    i - depth - 1. Depth 0 gathers only when the layer is needed.
 
     >>> prefetched([1.0] * 4, [0.5] * 4, 0).exposed, prefetched([1.0] * 4, [0.5] * 4, 1).exposed
     (2.0, 0.5)
@@ -148,21 +157,7 @@ def prefetched(compute: ArrayLike, gather: ArrayLike, depth: int = 1) -> Overlap
     for i in range(count):
         ready[i] = worked[i - depth - 1] if i > depth else 0.0
         start[i] = max(stream, ready[i])
-        stream = start[i] + lasting[i]
-        clock = max(clock, stream) + seconds[i]
+        stream = float(start[i] + lasting[i])
+        clock = max(clock, stream) + float(seconds[i])
         worked[i] = clock
-    end = start + lasting
-    lost = clock - float(seconds.sum())
-    end = np.append(end[:-1], float(seconds.sum()) + lost) if False else end
-    return _Gathered(lasting, ready, start, end, float(seconds.sum()), lost)
-
-
-@dataclass(frozen=True, eq=False)
-class _Gathered(Overlap):
-    """Gathers: they hold up the computation in its middle, so the time lost is not read from the last one's end."""
-
-    lost: float = 0.0
-
-    @property
-    def exposed(self) -> float:
-        return self.lost
+    return Overlap(ready, start, start + lasting, float(seconds.sum()), float(clock))

@@ -54,26 +54,13 @@ class Timetable:
         From the start of a forward pass to the end of the backward pass that frees it: of its weights' gradient where
         the backward pass is cut in two. With DualPipe a whole part counts 1.
         """
-        most = np.zeros(self.schedule.p)
-        split = {(s, i, k) for s, kind, i, k in zip(*self._keys(), strict=True) if kind == "W"}
-        for s in range(self.schedule.p):
-            mine = np.flatnonzero(self.stage == s)
-            takes = np.array([self.kind[t] == "F" for t in mine])
-            frees = np.array(
-                [self.kind[t] == "W" or (self.kind[t] == "B" and self._key(t) not in split) for t in mine]
-            )
-            times = np.concatenate([self.start[mine][takes], self.end[mine][frees]])
-            change = np.concatenate([np.ones(takes.sum()), -np.ones(frees.sum())])
-            order = np.lexsort((change, times))  # at equal times what is freed goes first
-            most[s] = np.cumsum(change[order]).max() * self.schedule.share
-        return most
-
-    def _key(self, t: int) -> tuple[int, int, int]:
-        return int(self.stage[t]), int(self.microbatch[t]), int(self.position[t])
-
-    def _keys(self) -> tuple[list[int], list[str], list[int], list[int]]:
-        columns = (self.stage, self.kind, self.microbatch, self.position)
-        return tuple(column.tolist() for column in columns)  # type: ignore[return-value]
+        takes, frees = self.kind == "F", np.isin(self.kind, ("B", "W"))
+        times = np.concatenate([self.start[takes], self.end[frees]])
+        stages = np.concatenate([self.stage[takes], self.stage[frees]])
+        change = np.concatenate([np.ones(takes.sum()), -np.ones(frees.sum())])
+        order = np.lexsort((change, times))  # at equal times what is freed goes first
+        most = [np.cumsum(change[order][stages[order] == s]).max() for s in range(self.schedule.p)]
+        return np.array(most) * self.schedule.share
 
     @property
     def gantt(self) -> tuple[tuple[int, str, int, float, float], ...]:
@@ -107,11 +94,20 @@ def timetable(
     if not weight < backward:
         raise ValueError(f"weight = {weight:g} must be below backward = {backward:g}, of which it is a part")
     seconds = {"F": forward, "B": backward, "I": backward - weight, "W": weight}
-    rows = _run(schedule, {kind: value * schedule.share for kind, value in seconds.items()}, overlapped * schedule.share)
+    rows = _run(
+        schedule, {kind: value * schedule.share for kind, value in seconds.items()}, overlapped * schedule.share
+    )
     columns = list(zip(*rows, strict=True))
     whole = [np.array(columns[i], dtype=np.int64) for i in (0, 1, 3, 4)]
     return Timetable(
-        schedule, whole[0], whole[1], np.array(columns[2]), whole[2], whole[3], np.array(columns[5]), np.array(columns[6])
+        schedule,
+        whole[0],
+        whole[1],
+        np.array(columns[2]),
+        whole[2],
+        whole[3],
+        np.array(columns[5]),
+        np.array(columns[6]),
     )
 
 

@@ -7,7 +7,7 @@ Sources: Huang et al. (2019), GPipe; Narayanan et al. (2021), 1F1B and interleav
 (ZB-H1); DeepSeek-AI (2024) and deepseek-ai/DualPipe at bb214e8, DualPipe's eight phases.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -29,9 +29,8 @@ Block = tuple[Pass, ...]
 class Schedule:
     """An order of work for p stages and m microbatches.
 
-    `blocks[stage]` lists a stage's blocks in order; `length` is the number of positions a microbatch runs through (p v);
-    `share` is the part of a stage's layers that one position holds: 1 / v (1 for DualPipe, which holds the layers of two
-    stages).
+    `blocks[stage]` lists a stage's blocks in order; a microbatch runs through `length` positions (p v); each holds
+    `share` of a stage's layers: 1 / v, and 1 for DualPipe, where a stage holds the layers of two.
     """
 
     name: str
@@ -101,7 +100,7 @@ def _turns(p: int, m: int, v: int) -> Iterator[tuple[int, int]]:
                 yield i, chunk
 
 
-def _alternating(forward: list[Block], backward: list[Block], ahead: int) -> Iterator[Block]:
+def _alternating(forward: Sequence[Block], backward: Sequence[Block], ahead: int) -> Iterator[Block]:
     yield from forward[:ahead]
     for f, b in zip(forward[ahead:], backward, strict=False):
         yield f

@@ -84,7 +84,11 @@ class Model:
         """
         out = self.heads * self.v_dim * self.hidden
         if not self.kv_rank:
-            return (self.heads + self.kv_heads) * self.head_dim * self.hidden + self.kv_heads * self.v_dim * self.hidden + out
+            return (
+                (self.heads + self.kv_heads) * self.head_dim * self.hidden
+                + self.kv_heads * self.v_dim * self.hidden
+                + out
+            )
         down = self.hidden * (self.q_rank + self.kv_rank + self.rope_dim)
         up = self.q_rank * self.heads * (self.head_dim + self.rope_dim)
         return down + up + self.kv_rank * self.heads * (self.head_dim + self.v_dim) + out
@@ -199,10 +203,10 @@ def forward_flops(shape: Model, sequence: ArrayLike | None = None, causal: bool 
 def training_flops(
     shape: Model, sequence: ArrayLike | None = None, *, causal: bool = False, recompute: bool = False
 ) -> Floats:
-    """FLOPs of one token's forward and backward pass: 3 x forward, or 4 x if the layers are computed again (`recompute`).
+    """FLOPs of one token, forward and backward: 3 x forward, or 4 x if the layers are computed again (`recompute`).
 
-    The backward pass multiplies twice for each multiplication forward. For a GPT this is Narayanan et al. (2021), eq. 3,
-    divided by the tokens: 96 l h^2 (1 + s/6h + V/16lh), with 72 in place of 96 (and 12lh of 16lh) without recomputation.
+    The backward pass multiplies twice for each multiplication forward. For a GPT with recomputation it is eq. 3 of
+    Narayanan et al. (2021) for one token, 96 l h^2 (1 + s/6h + V/16lh); without, 72 l h^2 (1 + s/6h + V/12lh).
 
     >>> round(float(training_flops(model("deepseek-v3"), causal=True)) / 1e9)  # published: 250
     250

@@ -104,8 +104,8 @@ def step_flows(
     The embedding's and the loss's few collectives are left out.
 
     >>> from netlib.collectives.training.shapes import model
-    >>> for flow in step_flows(model("llama2-70b"), Layout(tp=8, dp=16, pp=8, microbatches=8)):
-    ...     print(f"{flow.axis} {flow.collective} {flow.calls:g} x {flow.payload / 1e9:.3f} GB, sent {flow.sent / 1e9:.2f}")
+    >>> for one in step_flows(model("llama2-70b"), Layout(tp=8, dp=16, pp=8, microbatches=8)):
+    ...     print(f"{one.axis} {one.collective} {one.calls:g} x {one.payload / 1e9:.3f} GB, sent {one.sent / 1e9:.2f}")
     tp all_reduce 320 x 0.067 GB, sent 37.58
     pp send 16 x 0.067 GB, sent 1.07
     dp all_reduce 1 x 2.156 GB, sent 4.04
@@ -130,7 +130,8 @@ def step_flows(
 def axis_bytes(flows: Sequence[Flow]) -> dict[str, float]:
     """Bytes that a rank sends in a step, by axis.
 
-    >>> axis_bytes([Flow("dp", "reduce_scatter", "gradients", 4, 1, 8.0), Flow("dp", "all_gather", "weights", 4, 1, 8.0)])
+    >>> halves = [Flow("dp", collective, "", 4, 1, 8.0) for collective in ("reduce_scatter", "all_gather")]
+    >>> axis_bytes(halves)
     {'dp': 12.0}
     """
     total: dict[str, float] = {}
@@ -156,7 +157,9 @@ def _context(model: Model, layout: Layout, per_number: float) -> list[Flow]:
     wide = model.kv_rank + model.rope_dim or model.kv_heads * (model.head_dim + model.v_dim) / layout.tp
     calls = model.layers / layout.pp * layout.microbatches
     return [
-        Flow("cp", "all_gather", "keys and values", layout.cp, (3 if layout.recompute else 2) * calls, per_number * wide),
+        Flow(
+            "cp", "all_gather", "keys and values", layout.cp, (3 if layout.recompute else 2) * calls, per_number * wide
+        ),
         Flow("cp", "reduce_scatter", "their gradients", layout.cp, calls, per_number * wide),
     ]
 
