@@ -182,6 +182,9 @@ def zero_bubble_idle(p: ArrayLike, forward: ArrayLike, backward: ArrayLike, weig
 def dualpipe_idle(p: ArrayLike, overlapped: ArrayLike, backward: ArrayLike, weight: ArrayLike) -> Floats:
     """Seconds a stage waits in DualPipe: (p/2 - 1)(F&B + B - 3W), with F&B an overlapped pair (its README).
 
+    Exact for F = W = B/2 and F&B = F + B. The timetable waits no longer while W <= B/2, F <= B - W and B <= F&B, and
+    may wait longer where forward passes are longer than that.
+
     >>> float(dualpipe_idle(8, 3, 2, 1))
     6.0
     """
