@@ -9,11 +9,13 @@ pipelines   a schedule's timetable; bubble and activations measured from it, and
 overlap     gradient buckets and gathers beside the computation, event by event
 wires       the cluster, and the time of one collective on it
 step        the time of a step and where it goes: MFU, HFU, communication share
+orders      the same layout numbered in every way: which axis belongs into the node
 published   Megatron-LM, MegaScale, Llama 3 and DeepSeek-V3 beside the model
 """
 
 from netlib.collectives.training.experts import Copies, token_copies
 from netlib.collectives.training.layout import Layout, Placement, check_fit, groups, placement, stage_layers, with_batch
+from netlib.collectives.training.orders import Ordered, by_order
 from netlib.collectives.training.overlap import (
     Overlap,
     buckets,
@@ -43,6 +45,7 @@ __all__ = [
     "Flow",
     "Layout",
     "Model",
+    "Ordered",
     "Overlap",
     "Placement",
     "Run",
@@ -53,6 +56,7 @@ __all__ = [
     "axis_bytes",
     "beside",
     "buckets",
+    "by_order",
     "call_time",
     "check_fit",
     "dualpipe",

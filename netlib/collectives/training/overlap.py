@@ -18,7 +18,8 @@ Cost = Callable[[Floats], Floats]
 
 @dataclass(frozen=True, eq=False)
 class Overlap:
-    """Two streams side by side: one communication an entry in `ready` (may start), `start` and `end` (s).
+    """Two streams side by side, in seconds: for each communication when it may start (`ready`), `start` and `end`; for
+    each layer, in the order of the work, `work_start` and `work_end`.
 
     `alone` is how long the computation lasts without any communication, `done` when both are through; the difference is
     `exposed`, and what the communication lasts beyond it is `hidden`.
@@ -27,6 +28,8 @@ class Overlap:
     ready: Floats
     start: Floats
     end: Floats
+    work_start: Floats
+    work_end: Floats
     alone: float
     done: float
 
@@ -103,7 +106,8 @@ def reduced(backward: ArrayLike, gradients: ArrayLike, bucket: float, cost: Cost
     total = np.cumsum(lasting)
     end = np.maximum.accumulate(ready - (total - lasting)) + total
     alone = float(finished[0])
-    return Overlap(ready, end - lasting, end, alone, max(alone, float(end[-1])))
+    worked = finished[::-1]
+    return Overlap(ready, end - lasting, end, worked - seconds[::-1], worked, alone, max(alone, float(end[-1])))
 
 
 @declared
@@ -160,4 +164,4 @@ def prefetched(compute: ArrayLike, gather: ArrayLike, depth: int = 1) -> Overlap
         stream = float(start[i] + lasting[i])
         clock = max(clock, stream) + float(seconds[i])
         worked[i] = clock
-    return Overlap(ready, start, start + lasting, float(seconds.sum()), float(clock))
+    return Overlap(ready, start, start + lasting, worked - seconds, worked, float(seconds.sum()), clock)

@@ -199,7 +199,8 @@ def _copies(
         place = _place(layout, flow.axis, cluster.g)
 
         def cost(sizes: Floats, flow: Flow = flow, place: Placement = place) -> Floats:
-            return np.array([call_time(flow, place, cluster, float(size)) for size in np.atleast_1d(sizes)])
+            each, where = np.unique(sizes, return_inverse=True)
+            return np.array([call_time(flow, place, cluster, float(size)) for size in each])[where]
 
         if bucket is None:
             seconds = wait = float(cost(np.array([flow.payload]))[0])

@@ -47,6 +47,7 @@ def test_reduction_beside_the_backward_pass(
     assert low - 1e-9 <= done.exposed <= high + 1e-9
     assert done.hidden == pytest.approx(high - done.exposed, abs=1e-9)
     assert np.all(done.start >= done.ready - 1e-12)
+    np.testing.assert_allclose(done.work_end - done.work_start, backward[::-1], atol=1e-9)
     assert np.all(done.start[1:] >= done.end[:-1] - 1e-9)
 
 
@@ -109,6 +110,8 @@ def test_gathers_ahead_of_use(data: st.DataObject, n: int, depth: int) -> None:
     compute, gather = ([tick / 64 for tick in data.draw(ticks)] for _ in range(2))
     done = prefetched(compute, gather, depth)
     assert done.exposed == pytest.approx(gather_loop(compute, gather, depth), abs=1e-9)
+    assert np.all(done.work_start >= done.end - 1e-12)
+    assert np.all(done.work_start[1:] >= done.work_end[:-1] - 1e-12)
     assert gather[0] - 1e-12 <= done.exposed <= sum(gather) + 1e-12
     assert prefetched(compute, gather, depth + 1).exposed <= done.exposed + 1e-12
     assert prefetched(compute, gather, 0).exposed == pytest.approx(sum(gather))

@@ -18,6 +18,7 @@ from netlib.collectives.training import (
     Placement,
     Step,
     beside,
+    by_order,
     call_time,
     model,
     placement,
@@ -132,6 +133,20 @@ def test_schedules_differ_by_their_bubbles() -> None:
     assert twice.bubble < plain
 
 
+def test_tensor_parallelism_belongs_into_the_node() -> None:
+    """All six orders of tp, dp and pp; the best has tp innermost, the worst has it outermost."""
+    layout = Layout(tp=8, dp=8, pp=8, microbatches=8)
+    shape = model("gpt3-175b")
+    orders = by_order(shape, layout, cluster("a100"), step_flows(shape, layout))
+    assert len({one.order for one in orders}) == 6
+    assert {one.order[0] for one in orders[:2]} == {"tp"}
+    assert [place.axis for place in orders[0].places if place.inside] == ["tp"]
+    assert all(first.step.total <= second.step.total for first, second in pairwise(orders))
+    assert len({one.step.communication["tp"] for one in orders}) == 2  # inside a node or one rank in each
+    assert orders[-1].step.exposed["tp"] > 6 * orders[0].step.exposed["tp"]
+    assert orders[-1].step.total > 1.5 * orders[0].step.total
+
+
 def test_passes_over_memory_of_experts() -> None:
     cut, kept = passes_over_memory(model("deepseek-v3"), fused_attention=True)
     mean = (3 * 18432 + 58 * 9 * 2048) / 61
@@ -220,6 +235,14 @@ def test_the_model_bounds_every_published_run_and_keeps_their_order() -> None:
         for first, second in pairwise(baseline):
             assert first.modelled > second.modelled
             assert first.printed > second.printed
+
+
+def test_a_microbatch_that_is_not_printed_is_the_best_of_those_that_divide() -> None:
+    run = runs("megatron")[3]  # 32 sequences a replica
+    odd = replace(run, sequences=32 * 3)
+    sizes = [predicted(replace(odd, micro=micro)).total for micro in (1,)]
+    assert predicted(odd).total == min(sizes)
+    assert predicted(run).total == min(predicted(replace(run, micro=micro)).total for micro in (1, 2, 4, 8))
 
 
 def test_hidden_communication_is_most_of_what_megascale_gained() -> None:

@@ -222,6 +222,8 @@ def test_scatter_gather_cuts_what_a_nic_sends() -> None:
     assert cut["received activations"].collective == "all_gather"
     parallel = replace(layout, sequence_parallel=True)
     same = {f.role: f for f in step_flows(model("gpt3-175b"), parallel, scatter_gather=True)}
+    assert whole["activations"].outside(placement(layout, "tp", 8)) == 0
+    assert whole[name].outside(placement(layout, "pp", 8)) == whole[name].sent
     assert same[name].sent == cut[name].sent
     assert "received activations" not in same
 
