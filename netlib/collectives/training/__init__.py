@@ -3,8 +3,8 @@
 shapes      models: parameters and FLOPs, counted from the shape                          (the core)
 layout      axes, groups of ranks, which groups stay in a node                           (the core)
 volumes     every collective of a step, with calls and bytes                             (the core)
-experts     to how many ranks and nodes a token travels
-schedules   GPipe, 1F1B, interleaved, zero bubble, DualPipe: who does what, in order
+copies      to how many ranks and nodes a token travels
+turns       GPipe, 1F1B, interleaved, zero bubble, DualPipe: who does what, in order
 pipelines   a schedule's timetable; bubble and activations measured from it, and closed forms
 overlap     gradient buckets and gathers beside the computation, event by event
 wires       the cluster, and the time of one collective on it
@@ -13,7 +13,7 @@ orders      the same layout numbered in every way: which axis belongs into the n
 published   Megatron-LM, MegaScale, Llama 3 and DeepSeek-V3 beside the model
 """
 
-from netlib.collectives.training.experts import Copies, token_copies
+from netlib.collectives.training.copies import Copies, token_copies
 from netlib.collectives.training.layout import Layout, Placement, check_fit, groups, placement, stage_layers, with_batch
 from netlib.collectives.training.orders import Ordered, by_order
 from netlib.collectives.training.overlap import (
@@ -31,10 +31,10 @@ from netlib.collectives.training.pipelines import (
     timetable,
     zero_bubble_idle,
 )
-from netlib.collectives.training.published import Beside, Run, beside, predicted, runs, side_by_side, trend
-from netlib.collectives.training.schedules import Schedule, dualpipe, gpipe, interleaved, one_f_one_b, zero_bubble
+from netlib.collectives.training.published import Beside, PublishedRun, beside, predicted, runs, side_by_side, trend
 from netlib.collectives.training.shapes import Model, forward_flops, model, models, training_flops
-from netlib.collectives.training.step import Step, step_time
+from netlib.collectives.training.step import TrainingStep, step_time
+from netlib.collectives.training.turns import Pipeline, dualpipe, gpipe, interleaved, one_f_one_b, zero_bubble
 from netlib.collectives.training.volumes import Flow, Widths, axis_bytes, step_flows
 from netlib.collectives.training.wires import Cluster, call_time
 
@@ -47,11 +47,11 @@ __all__ = [
     "Model",
     "Ordered",
     "Overlap",
+    "Pipeline",
     "Placement",
-    "Run",
-    "Schedule",
-    "Step",
+    "PublishedRun",
     "Timetable",
+    "TrainingStep",
     "Widths",
     "axis_bytes",
     "beside",

@@ -11,7 +11,7 @@ from itertools import permutations
 from netlib.arguments import declared
 from netlib.collectives.training.layout import AXES, Layout, Placement, placement
 from netlib.collectives.training.shapes import Model
-from netlib.collectives.training.step import Step, step_time
+from netlib.collectives.training.step import TrainingStep, step_time
 from netlib.collectives.training.volumes import Flow
 from netlib.collectives.training.wires import Cluster
 
@@ -22,7 +22,7 @@ class Ordered:
 
     order: tuple[str, ...]
     places: tuple[Placement, ...]
-    step: Step
+    step: TrainingStep
 
 
 @declared

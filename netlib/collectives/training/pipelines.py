@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from netlib.arguments import Floats, declared, floats, formula
 from netlib.collectives.cost import ranks
-from netlib.collectives.training.schedules import Pass, Schedule
+from netlib.collectives.training.turns import Pass, Pipeline
 
 
 @dataclass(frozen=True, eq=False)
@@ -19,7 +19,7 @@ class Timetable:
     """When each pass runs. Arrays have an entry for each pass: `stage`, `block` (number in its stage), `kind` (F, B, I
     or W), `microbatch`, `position`, `start` and `end` (s)."""
 
-    schedule: Schedule
+    schedule: Pipeline
     stage: NDArray[np.int64]
     block: NDArray[np.int64]
     kind: NDArray[np.str_]
@@ -71,7 +71,7 @@ class Timetable:
 
 @declared
 def timetable(
-    schedule: Schedule,
+    schedule: Pipeline,
     forward: float = 1.0,
     backward: float = 2.0,
     weight: float | None = None,
@@ -82,7 +82,7 @@ def timetable(
     Seconds of one stage's forward pass, full backward pass, weights' gradient (half of the backward pass if left out)
     and of a forward and a backward pass that overlap (their sum if left out); a chunk of v takes 1 / v of them.
 
-    >>> from netlib.collectives.training.schedules import one_f_one_b
+    >>> from netlib.collectives.training.turns import one_f_one_b
     >>> table = timetable(one_f_one_b(4, 8))
     >>> table.span, table.bubble, table.in_flight.tolist()
     (33.0, 0.375, [4.0, 3.0, 2.0, 1.0])
@@ -114,7 +114,7 @@ def timetable(
 Row = tuple[int, int, str, int, int, float, float]
 
 
-def _run(schedule: Schedule, seconds: dict[str, float], overlapped: float) -> list[Row]:
+def _run(schedule: Pipeline, seconds: dict[str, float], overlapped: float) -> list[Row]:
     """All passes with their times, by stage and block; stages take turns until all are done."""
     done: dict[tuple[str, int, int], float] = {}
     rows: list[list[Row]] = [[] for _ in range(schedule.p)]

@@ -19,7 +19,7 @@ import numpy as np
 from netlib.arguments import Floats, declared
 from netlib.collectives.training.layout import Layout, with_batch
 from netlib.collectives.training.shapes import model, training_flops
-from netlib.collectives.training.step import Step, step_time
+from netlib.collectives.training.step import TrainingStep, step_time
 from netlib.collectives.training.volumes import Widths, step_flows
 from netlib.collectives.training.wires import Cluster
 from netlib.links import Link
@@ -31,7 +31,7 @@ MICRO = (1, 2, 4, 8)
 
 
 @dataclass(frozen=True)
-class Run:
+class PublishedRun:
     """One row of a published table: the model's id, the layout and what was printed.
 
     `utilisation` is of the kind `kind` ("mfu" or "hfu"); `seconds` of a step and `tflops` a GPU are 0 if not printed.
@@ -80,7 +80,7 @@ class Beside:
     counted: float | None
     modelled: float
     bare: float
-    step: Step
+    step: TrainingStep
 
     @property
     def ratio(self) -> float:
@@ -118,7 +118,7 @@ def cluster(id: str) -> Cluster:
 
 
 @declared
-def runs(paper: str) -> tuple[Run, ...]:
+def runs(paper: str) -> tuple[PublishedRun, ...]:
     """The rows of one paper's table: "megatron", "megascale-baseline", "megascale", "llama3" or "deepseek".
 
     >>> [run.gpus for run in runs("megascale")][-2:]
@@ -132,12 +132,12 @@ def runs(paper: str) -> tuple[Run, ...]:
         one = dict(zip(columns, row, strict=True))
         tp, pp = one.pop("tp"), one.pop("pp")
         layout = Layout(tp=tp, pp=pp, dp=one["gpus"] // (tp * pp), **fixed)
-        found.append(Run(paper=paper, layout=layout, **table, **one))
+        found.append(PublishedRun(paper=paper, layout=layout, **table, **one))
     return tuple(found)
 
 
 @declared
-def predicted(run: Run, hide: bool | None = None) -> Step:
+def predicted(run: PublishedRun, hide: bool | None = None) -> TrainingStep:
     """The model's step for a run. `hide` hides all communication or none; left out, as the paper's system does.
 
     >>> run = runs("megascale")[-1]
@@ -176,7 +176,7 @@ def predicted(run: Run, hide: bool | None = None) -> Step:
 
 
 @declared
-def counted(run: Run) -> float | None:
+def counted(run: PublishedRun) -> float | None:
     """Utilisation from the printed seconds and the counted FLOPs; None where no time is printed.
 
     >>> round(counted(runs("megascale-baseline")[-2]), 3)  # printed: 0.433
@@ -190,7 +190,7 @@ def counted(run: Run) -> float | None:
 
 
 @declared
-def beside(run: Run) -> Beside:
+def beside(run: PublishedRun) -> Beside:
     """A run beside what counting and the model say.
 
     >>> one = beside(runs("megatron")[-1])

@@ -24,7 +24,7 @@ INSIDE = ("tp", "cp", "pp", "ep")  # axes whose collectives stand between the pa
 
 
 @dataclass(frozen=True)
-class Step:
+class TrainingStep:
     """One step. All times in seconds: `matmul` and `memory` of the busiest stage, `exposed` communication and all
     `communication` by axis, the pipeline's `bubble`; `tokens` of the step over `ranks` GPUs of `peak` FLOP/s.
 
@@ -100,7 +100,7 @@ def step_time(
     bucket: float | None = None,
     fused_attention: bool = False,
     causal: bool = False,
-) -> Step:
+) -> TrainingStep:
     """One step of a model on a cluster, with the collectives that `step_flows` gave for the same model and layout.
 
     `hidden` names the part (0 to 1) of an axis's communication that runs behind computation, for tp, cp, pp and ep.
@@ -138,7 +138,7 @@ def step_time(
     copies = _copies(flows, layout, cluster, deep, bucket, f, b)
     whole = float(layout.batch * model.sequence)
     useful = (float(training_flops(model, causal=causal, recompute=again)) for again in (False, layout.recompute))
-    return Step(
+    return TrainingStep(
         matmul=m * (forward[0] + backward[0]),
         memory=m * (forward[1] + backward[1]),
         bubble=_bubble(layout, schedule, f, b),
@@ -190,7 +190,7 @@ def _bubble(layout: Layout, schedule: str, f: float, b: float) -> float:
 def _copies(
     flows: Sequence[Flow], layout: Layout, cluster: Cluster, deep: int, bucket: float | None, f: float, b: float
 ) -> tuple[dict[str, float], dict[str, float]]:
-    """Seconds that the step waits for gradients and weights, and that they take, by axis."""
+    """Seconds that the step waits for gradients and weights, and that they take, by axis; each as if alone."""
     waits: dict[str, float] = {}
     wire: dict[str, float] = {}
     for flow in flows:

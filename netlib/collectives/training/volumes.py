@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from netlib.arguments import declared
-from netlib.collectives.training.experts import token_copies
+from netlib.collectives.training.copies import token_copies
 from netlib.collectives.training.layout import Layout, Placement, check_fit
 from netlib.collectives.training.shapes import Model
 
@@ -90,7 +90,6 @@ def step_flows(
     layout: Layout,
     widths: Widths | None = None,
     *,
-    sequence: int | None = None,
     g: int = 8,
     node_limit: int | None = None,
     dedup: bool = False,
@@ -101,7 +100,7 @@ def step_flows(
 
     `dedup` sends a token once to each node (then on to its experts inside); `scatter_gather` cuts what a pipeline stage
     sends into tp parts and gathers them behind the NIC; `regather` gathers sequence-parallel inputs again backward.
-    The embedding's and the loss's few collectives are left out.
+    The embedding's and the loss's few collectives are left out. For another sequence length, replace the model's.
 
     >>> from netlib.collectives.training.shapes import model
     >>> for one in step_flows(model("llama2-70b"), Layout(tp=8, dp=16, pp=8, microbatches=8)):
@@ -112,13 +111,10 @@ def step_flows(
     """
     check_fit(model, layout)
     widths = Widths() if widths is None else widths
-    length = model.sequence if sequence is None else sequence
-    if length < 1 or length % layout.cp:
-        raise ValueError(f"sequence = {length} must be at least 1 and a multiple of cp = {layout.cp}")
-    tokens = layout.micro * length / layout.cp
+    tokens = layout.micro * model.sequence / layout.cp
     flows = [
         *_tensor(model, layout, tokens * model.hidden * widths.activation, regather),
-        *_context(model, layout, layout.micro * length * widths.activation),
+        *_context(model, layout, layout.micro * model.sequence * widths.activation),
         *_pipeline(layout, tokens * model.hidden * widths.activation, scatter_gather),
         *_experts(model, layout, tokens * model.hidden, widths, g, node_limit, dedup),
         *_copies(model, layout, widths),

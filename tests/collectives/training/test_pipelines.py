@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from netlib.collectives.training import (
-    Schedule,
+    Pipeline,
     dualpipe,
     dualpipe_idle,
     gpipe,
@@ -26,7 +26,7 @@ from tests.collectives.training.small_step import pipeline_step
 seconds = st.floats(0.1, 5)
 
 
-def homes(schedule: Schedule) -> dict:
+def homes(schedule: Pipeline) -> dict:
     """The stage of each microbatch at each position, by the rule of the schedule's paper."""
     p, m, dual = schedule.p, schedule.m, schedule.name == "DualPipe"
     places = ((i, k) for i in range(m) for k in range(schedule.length))
@@ -39,7 +39,7 @@ ALL = [gpipe(3, 5), one_f_one_b(1, 3), one_f_one_b(4, 3), one_f_one_b(4, 9), int
 
 
 @pytest.mark.parametrize("schedule", ALL, ids=lambda s: f"{s.name}-{s.p}-{s.m}")
-def test_every_schedule_computes_the_gradient(schedule: Schedule) -> None:
+def test_every_schedule_computes_the_gradient(schedule: Pipeline) -> None:
     """In its order, on real arrays: nothing waits for ever, nothing is missing, nothing is done twice."""
     wire, got, expected = pipeline_step(
         list(schedule.blocks), homes(schedule), schedule.length, schedule.p, schedule.m, 2, 3, seed=5

@@ -16,7 +16,7 @@ from netlib.collectives.training import (
     Flow,
     Layout,
     Placement,
-    Step,
+    TrainingStep,
     beside,
     by_order,
     call_time,
@@ -40,7 +40,7 @@ FREE = replace(H100, matmul=1000e12, up=Link(0, 1e30), out=Link(0, 1e30), memory
 LLAMA = model("llama2-70b")
 
 
-def step(layout: Layout, machine: Cluster = H100, **options: object) -> Step:
+def step(layout: Layout, machine: Cluster = H100, **options: object) -> TrainingStep:
     return step_time(LLAMA, layout, machine, step_flows(LLAMA, layout), **options)  # type: ignore[arg-type]
 
 

@@ -169,7 +169,7 @@ def test_gradient_accumulation_costs_fsdp_again_and_ddp_nothing() -> None:
 
 def test_tensor_parallel_bytes_of_the_derivation() -> None:
     """F1 and U3: 80 layers, 8,192 tokens; 42.9 GB, 75.2 GB; 13.3 % of a step, 58.0 % over NICs, 207 GB/s for 25 %."""
-    flow = step_flows(model("llama2-70b"), Layout(tp=8), sequence=8192)[0]
+    flow = step_flows(replace(model("llama2-70b"), sequence=8192), Layout(tp=8))[0]
     assert flow.calls * flow.payload / 1e9 == pytest.approx(42.9, abs=0.05)
     assert flow.sent == pytest.approx(float(traffic.tp_bytes(80, 8192, 8192, 2, 8)), rel=1e-12)
     compute = 6 * 70e9 * 8192 / (8 * 0.4 * 989e12)
@@ -207,7 +207,9 @@ def test_experts_and_the_rest_have_copies_of_their_own() -> None:
 
 def test_context_parallelism_moves_keys_and_values() -> None:
     """16 ranks, 131,072 tokens, 8 heads of 128 for keys and values, cut by tp = 8: 64 MiB a layer."""
-    flows = [f for f in step_flows(model("llama3-405b"), Layout(tp=8, cp=16), sequence=131072) if f.axis == "cp"]
+    flows = [
+        f for f in step_flows(replace(model("llama3-405b"), sequence=131072), Layout(tp=8, cp=16)) if f.axis == "cp"
+    ]
     assert [(f.collective, f.calls) for f in flows] == [("all_gather", 252), ("reduce_scatter", 126)]
     assert flows[0].payload == 131072 * 2 * 128 * 2
     assert [f.size for f in step_flows(model("llama3-405b"), Layout(cp=2, dp=2)) if f.axis == "dp"] == [4]
@@ -251,9 +253,7 @@ def test_bytes_do_not_depend_on_who_has_which_number(tp: int, pp: int, dp: int, 
     ("call", "says"),
     [
         (lambda: Widths(dispatch=0), "dispatch = 0 must be above 0"),
-        (lambda: step_flows(TOY, Layout(cp=3), sequence=8), "sequence = 8 of toy is not cut evenly"),
-        (lambda: step_flows(TOY, Layout(cp=2), sequence=7), "sequence = 7 must be at least 1 and a multiple of cp"),
-        (lambda: step_flows(TOY, Layout(), sequence=0), "sequence = 0 must be at least 1"),
+        (lambda: step_flows(TOY, Layout(cp=3)), "sequence = 8 of toy is not cut evenly"),
         (lambda: token_copies(256, 8, 48, 8), "experts a multiple of ep"),
         (lambda: token_copies(256, 0, 64, 8), "must be at least 1"),
         (lambda: token_copies(12, 2, 12, 8), "ep = 12 must be a multiple of g = 8"),

@@ -1,4 +1,4 @@
-"""Experts: to how many ranks and nodes a token of a mixture of experts travels.
+"""Copies: to how many ranks and nodes a token of a mixture of experts travels.
 
 Uniform routing: each token's `top_k` experts are a random set, either of all experts or, with `node_limit`, of those
 in that many random nodes (DeepSeek-V3 takes 4 of 8). Real routers are skewed; the busiest rank then gets more.

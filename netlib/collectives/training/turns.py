@@ -1,4 +1,4 @@
-"""Schedules: in which order each pipeline stage works, as data.
+"""Turns: in which order each pipeline stage works, as data.
 
 A block is what a stage does at one time: a forward pass (F), a full backward pass (B), only its input's gradient (I) or
 only its weights' gradient (W) of one microbatch, or in DualPipe a forward and a backward pass that overlap. How long it
@@ -26,7 +26,7 @@ Block = tuple[Pass, ...]
 
 
 @dataclass(frozen=True)
-class Schedule:
+class Pipeline:
     """An order of work for p stages and m microbatches.
 
     `blocks[stage]` lists a stage's blocks in order; a microbatch runs through `length` positions (p v); each holds
@@ -48,7 +48,7 @@ def _checked(p: int, m: int) -> None:
 
 
 @declared
-def gpipe(p: int, m: int) -> Schedule:
+def gpipe(p: int, m: int) -> Pipeline:
     """GPipe: all forward passes, then all backward passes, last microbatch first.
 
     >>> [f"{one.kind}{one.microbatch}" for block in gpipe(2, 2).blocks[0] for one in block]
@@ -57,11 +57,11 @@ def gpipe(p: int, m: int) -> Schedule:
     _checked(p, m)
     forward = [[(Pass("F", i, s),) for i in range(m)] for s in range(p)]
     backward = [[(Pass("B", i, s),) for i in reversed(range(m))] for s in range(p)]
-    return Schedule("GPipe", p, m, p, 1.0, tuple(tuple(f + b) for f, b in zip(forward, backward, strict=True)))
+    return Pipeline("GPipe", p, m, p, 1.0, tuple(tuple(f + b) for f, b in zip(forward, backward, strict=True)))
 
 
 @declared
-def one_f_one_b(p: int, m: int) -> Schedule:
+def one_f_one_b(p: int, m: int) -> Pipeline:
     """1F1B: stage s runs p - s - 1 forward passes ahead, then one forward and one backward in turn.
 
     >>> [f"{one.kind}{one.microbatch}" for block in one_f_one_b(2, 3).blocks[0] for one in block]
@@ -72,7 +72,7 @@ def one_f_one_b(p: int, m: int) -> Schedule:
 
 
 @declared
-def interleaved(p: int, m: int, v: int) -> Schedule:
+def interleaved(p: int, m: int, v: int) -> Pipeline:
     """Interleaved 1F1B: a stage holds v chunks, chunk c at position c p + s; microbatches go in groups of p.
 
     With v = 1 it is 1F1B. Stage s is 2(p - s - 1) + (v - 1) p forward passes ahead (p - s - 1 if v = 1).
@@ -89,7 +89,7 @@ def interleaved(p: int, m: int, v: int) -> Schedule:
         forward = [(Pass("F", i, c * p + s),) for i, c in _turns(p, m, v)]
         backward = [(Pass("B", i, (v - 1 - c) * p + s),) for i, c in _turns(p, m, v)]
         blocks.append(tuple(_alternating(forward, backward, ahead)))
-    return Schedule("1F1B" if v == 1 else f"interleaved 1F1B, v = {v}", p, m, p * v, 1 / v, tuple(blocks))
+    return Pipeline("1F1B" if v == 1 else f"interleaved 1F1B, v = {v}", p, m, p * v, 1 / v, tuple(blocks))
 
 
 def _turns(p: int, m: int, v: int) -> Iterator[tuple[int, int]]:
@@ -109,7 +109,7 @@ def _alternating(forward: Sequence[Block], backward: Sequence[Block], ahead: int
 
 
 @declared
-def zero_bubble(p: int, m: int) -> Schedule:
+def zero_bubble(p: int, m: int) -> Pipeline:
     """ZB-H1 (DeepSeek: ZB1P): 1F1B with the backward pass cut in two; weights' gradients wait and fill the gaps.
 
     Stage s puts its weight passes off by s microbatches, and so holds as many activations as stage 0 of 1F1B.
@@ -133,11 +133,11 @@ def zero_bubble(p: int, m: int) -> Schedule:
                 done += 1
         order += [(Pass("W", i, s),) for i in range(done, m)]
         blocks.append(tuple(order))
-    return Schedule("ZB-H1", p, m, p, 1.0, tuple(blocks))
+    return Pipeline("ZB-H1", p, m, p, 1.0, tuple(blocks))
 
 
 @declared
-def dualpipe(p: int, m: int) -> Schedule:
+def dualpipe(p: int, m: int) -> Pipeline:
     """DualPipe: half of the microbatches enter at each end; forward and backward passes of opposite ways overlap.
 
     Microbatches below m / 2 run from stage 0 up, the others from stage p - 1 down; a stage holds a part for each way.
@@ -149,7 +149,7 @@ def dualpipe(p: int, m: int) -> Schedule:
     """
     if p < 2 or p % 2 or m % 2 or m < 2 * p:
         raise ValueError(f"p = {p} must be even, and m = {m} even and at least 2 p = {2 * p}")
-    return Schedule("DualPipe", p, m, p, 1.0, tuple(tuple(_dual(p, m, s)) for s in range(p)))
+    return Pipeline("DualPipe", p, m, p, 1.0, tuple(tuple(_dual(p, m, s)) for s in range(p)))
 
 
 def _dual(p: int, m: int, s: int) -> Iterator[Block]:
