@@ -1,5 +1,9 @@
 """Collectives: what it costs to add, gather and exchange buffers among ranks.
 
+schedule    `Schedule`: an algorithm as data                                    (the core)
+execution   `execute`: the schedule run on real arrays                          (the core)
+rings       rings and chains as schedules
+
 cost        all-reduce on equal links: ring, trees, doubling, halving-doubling  (the core)
 clusters    all-reduce on nodes with NICs: hierarchical, multi-rail, in-network (the core)
 busbw       algbw, busbw and what a log's numbers mean                          (the core)
@@ -26,6 +30,16 @@ from netlib.collectives.cost import (
     tree_allreduce_time,
 )
 from netlib.collectives.crossing import crossover_size
+from netlib.collectives.execution import (
+    Counts,
+    at_first,
+    counts,
+    execute,
+    expected,
+    in_the_end,
+    is_correct,
+    reduction_order,
+)
 from netlib.collectives.primitives import (
     binomial_broadcast_time,
     binomial_reduce_time,
@@ -37,6 +51,8 @@ from netlib.collectives.primitives import (
     ring_reduce_scatter_time,
     scatter_gather_broadcast_time,
 )
+from netlib.collectives.rings import ring_all_gather, ring_allreduce, ring_reduce_scatter, ring_through
+from netlib.collectives.schedule import Phase, Schedule, Step, in_turn, phase, schedule_of, side_by_side
 from netlib.collectives.traffic import (
     bucket_size,
     dp_bytes,
@@ -51,8 +67,13 @@ from netlib.collectives.traffic import (
 
 __all__ = [
     "OPS",
+    "Counts",
     "Op",
+    "Phase",
+    "Schedule",
+    "Step",
     "algbw",
+    "at_first",
     "binomial_broadcast_time",
     "binomial_reduce_time",
     "bruck_all_gather_time",
@@ -60,28 +81,42 @@ __all__ = [
     "bucket_size",
     "busbw",
     "busbw_factor",
+    "counts",
     "crossover_size",
     "depth",
     "double_tree_allreduce_time",
     "dp_bytes",
+    "execute",
+    "expected",
     "halving_doubling_allreduce_time",
     "hierarchical_allreduce_time",
+    "in_the_end",
+    "in_turn",
     "inside_outside_balance",
+    "is_correct",
     "moe_bytes",
     "multirail_ring_allreduce_time",
     "nvls_allreduce_time",
     "outside_share",
     "pairwise_all_to_all_time",
+    "phase",
     "pipelined_broadcast_time",
     "pp_bytes",
     "recursive_doubling_allreduce_time",
+    "reduction_order",
+    "ring_all_gather",
     "ring_all_gather_time",
+    "ring_allreduce",
     "ring_allreduce_time",
+    "ring_reduce_scatter",
     "ring_reduce_scatter_time",
+    "ring_through",
     "scatter_gather_broadcast_time",
+    "schedule_of",
     "serial_stages",
     "shard_bytes",
     "sharp_allreduce_time",
+    "side_by_side",
     "summed_bytes",
     "time_at_busbw",
     "tp_bytes",
