@@ -11,7 +11,7 @@ exchanges   all-to-all, gather, scatter, send/recv and everything at once as sch
 cost        all-reduce on equal links: ring, trees, doubling, halving-doubling  (the core)
 clusters    all-reduce on nodes with NICs: hierarchical, multi-rail, in-network (the core)
 busbw       algbw, busbw and what a log's numbers mean                          (the core)
-primitives  reduce-scatter, all-gather, broadcast, reduce, all-to-all
+primitives  reduce-scatter, all-gather, broadcast, reduce, scatter, all-to-all
 traffic     bytes per step of data, sharded, tensor, pipeline and expert parallelism
 crossing    where one algorithm overtakes another
 """
@@ -28,6 +28,7 @@ from netlib.collectives.clusters import (
 from netlib.collectives.cost import (
     depth,
     double_tree_allreduce_time,
+    double_tree_broadcast_time,
     halving_doubling_allreduce_time,
     recursive_doubling_allreduce_time,
     ring_allreduce_time,
@@ -67,8 +68,12 @@ from netlib.collectives.execution import (
 from netlib.collectives.primitives import (
     binomial_broadcast_time,
     binomial_reduce_time,
+    binomial_scatter_time,
     bruck_all_gather_time,
     bruck_all_to_all_time,
+    doubling_all_gather_time,
+    halving_reduce_scatter_time,
+    linear_scatter_time,
     pairwise_all_to_all_time,
     pipelined_broadcast_time,
     ring_all_gather_time,
@@ -124,6 +129,7 @@ __all__ = [
     "binomial_reduce",
     "binomial_reduce_time",
     "binomial_scatter",
+    "binomial_scatter_time",
     "bruck_all_gather",
     "bruck_all_gather_time",
     "bruck_all_to_all",
@@ -142,15 +148,18 @@ __all__ = [
     "double_tree_allreduce",
     "double_tree_allreduce_time",
     "double_tree_broadcast",
+    "double_tree_broadcast_time",
     "double_tree_reduce",
     "double_trees",
     "doubling_all_gather",
+    "doubling_all_gather_time",
     "dp_bytes",
     "execute",
     "expected",
     "halving_doubling_allreduce",
     "halving_doubling_allreduce_time",
     "halving_reduce_scatter",
+    "halving_reduce_scatter_time",
     "hierarchical_allreduce_time",
     "in_the_end",
     "in_turn",
@@ -158,6 +167,7 @@ __all__ = [
     "is_correct",
     "linear_gather",
     "linear_scatter",
+    "linear_scatter_time",
     "moe_bytes",
     "multirail_ring_allreduce_time",
     "nvls_allreduce_time",

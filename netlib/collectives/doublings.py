@@ -31,7 +31,7 @@ def recursive_doubling_allreduce(n: int) -> Schedule:
     power, folded = _power_below(n)
     rank = np.arange(power)
     exchange = _together([(rank, rank ^ far, 0 * rank, 1 + 0 * rank) for far in _distances(power)], add=True)
-    steps = [*_fold(folded, power, 0, True), *exchange, *_unfold(folded, power, 0)]
+    steps = [*_fold(folded, power, 0, True), *exchange, *_unfold(folded, power, 0, False)]
     return schedule_of("recursive doubling", "all_reduce", n, steps)
 
 
@@ -52,7 +52,7 @@ def halving_doubling_allreduce(n: int) -> Schedule:
         *_fold(folded, power, 0, True, power),
         *_halving(power, 0, down=True),
         *_halving(power, 0, down=False),
-        *_unfold(folded, power, 0, power),
+        *_unfold(folded, power, 0, False, power),
     ]
     return schedule_of("halving-doubling", "all_reduce", n, steps, chunks=power)
 
@@ -61,17 +61,17 @@ def halving_doubling_allreduce(n: int) -> Schedule:
 def halving_reduce_scatter(n: int) -> Schedule:
     """Halving alone: log2 n steps, (n-1)/n of the buffer; rank r ends with chunk r.
 
-    If n is no power of two, the ranks from p on add their whole buffer to the rank p below first, which halves for
-    both and hands them their n-th last. Summed as in `halving_doubling_allreduce`.
+    If n is no power of two, the ranks from p on add all but their own chunk to the rank p below first, which halves
+    for both, and hands them the sum of the others for their own last. Otherwise as in `halving_doubling_allreduce`.
 
     >>> halving_reduce_scatter(8).steps, halving_reduce_scatter(9).steps
     (3, 5)
     """
     power, folded = _power_below(n)
     steps = [
-        *_fold(folded, power, 0, True, n),
+        *_fold(folded, power, power + np.arange(folded) + 1, True, n - 1),
         *_halving(power, folded, down=True),
-        *_unfold(folded, power, power + np.arange(folded)),
+        *_unfold(folded, power, power + np.arange(folded), True),
     ]
     return schedule_of("recursive halving", "reduce_scatter", n, steps, chunks=n, target=np.arange(n))
 
@@ -80,7 +80,7 @@ def halving_reduce_scatter(n: int) -> Schedule:
 def doubling_all_gather(n: int) -> Schedule:
     """Doubling alone: log2 n steps, (n-1)/n of the buffer; rank r starts with chunk r.
 
-    If n is no power of two, the ranks from p on give their chunk to the rank p below first and get the whole buffer
+    If n is no power of two, the ranks from p on give their chunk to the rank p below first and get all the others
     last. `bruck_all_gather` needs neither.
 
     >>> doubling_all_gather(8).steps, doubling_all_gather(9).steps
@@ -90,7 +90,7 @@ def doubling_all_gather(n: int) -> Schedule:
     steps = [
         *_fold(folded, power, power + np.arange(folded), False),
         *_halving(power, folded, down=False),
-        *_unfold(folded, power, 0, n),
+        *_unfold(folded, power, power + np.arange(folded) + 1, False, n - 1),
     ]
     return schedule_of("recursive doubling", "all_gather", n, steps, chunks=n, source=np.arange(n))
 
@@ -140,10 +140,10 @@ def _fold(folded: int, power: int, chunk: ArrayLike, add: bool, count: int = 1) 
     return [phase(0, power + rank, rank, chunk, add, count)] if folded else []
 
 
-def _unfold(folded: int, power: int, chunk: ArrayLike, count: int = 1) -> list[Phase]:
+def _unfold(folded: int, power: int, chunk: ArrayLike, add: bool, count: int = 1) -> list[Phase]:
     """The ranks beyond a power of two are told what they need."""
     rank = np.arange(folded)
-    return [phase(0, rank, power + rank, chunk, False, count)] if folded else []
+    return [phase(0, rank, power + rank, chunk, add, count)] if folded else []
 
 
 def _halving(power: int, folded: int, *, down: bool) -> list[Phase]:
