@@ -3,11 +3,15 @@
 schedule    `Schedule`: an algorithm as data                                    (the core)
 execution   `execute`: the schedule run on real arrays                          (the core)
 rings       rings and chains as schedules
+trees       binomial trees as schedules
+twotrees    two binary trees at once, pipelined
+doublings   recursive doubling, halving-doubling and Bruck's gather as schedules
+exchanges   all-to-all, gather, scatter, send/recv and everything at once as schedules
 
 cost        all-reduce on equal links: ring, trees, doubling, halving-doubling  (the core)
 clusters    all-reduce on nodes with NICs: hierarchical, multi-rail, in-network (the core)
 busbw       algbw, busbw and what a log's numbers mean                          (the core)
-primitives  reduce-scatter, all-gather, broadcast, reduce, all-to-all
+primitives  reduce-scatter, all-gather, broadcast, reduce, scatter, all-to-all
 traffic     bytes per step of data, sharded, tensor, pipeline and expert parallelism
 crossing    where one algorithm overtakes another
 """
@@ -24,12 +28,33 @@ from netlib.collectives.clusters import (
 from netlib.collectives.cost import (
     depth,
     double_tree_allreduce_time,
+    double_tree_broadcast_time,
     halving_doubling_allreduce_time,
     recursive_doubling_allreduce_time,
     ring_allreduce_time,
     tree_allreduce_time,
 )
 from netlib.collectives.crossing import crossover_size
+from netlib.collectives.doublings import (
+    bruck_all_gather,
+    bruck_reduce_scatter,
+    doubling_all_gather,
+    halving_doubling_allreduce,
+    halving_reduce_scatter,
+    recursive_doubling_allreduce,
+)
+from netlib.collectives.exchanges import (
+    all_to_all_v,
+    bruck_all_to_all,
+    direct_all_gather,
+    direct_all_to_all,
+    direct_allreduce,
+    direct_reduce_scatter,
+    linear_gather,
+    linear_scatter,
+    pairwise_all_to_all,
+    send_recv,
+)
 from netlib.collectives.execution import (
     Counts,
     at_first,
@@ -43,15 +68,28 @@ from netlib.collectives.execution import (
 from netlib.collectives.primitives import (
     binomial_broadcast_time,
     binomial_reduce_time,
+    binomial_scatter_time,
     bruck_all_gather_time,
     bruck_all_to_all_time,
+    doubling_all_gather_time,
+    halving_reduce_scatter_time,
+    linear_scatter_time,
     pairwise_all_to_all_time,
     pipelined_broadcast_time,
     ring_all_gather_time,
     ring_reduce_scatter_time,
     scatter_gather_broadcast_time,
 )
-from netlib.collectives.rings import ring_all_gather, ring_allreduce, ring_reduce_scatter, ring_through
+from netlib.collectives.rings import (
+    bidirectional_ring,
+    pipelined_allreduce,
+    pipelined_broadcast,
+    pipelined_reduce,
+    ring_all_gather,
+    ring_allreduce,
+    ring_reduce_scatter,
+    ring_through,
+)
 from netlib.collectives.schedule import Phase, Schedule, Step, in_turn, phase, schedule_of, side_by_side
 from netlib.collectives.traffic import (
     bucket_size,
@@ -64,6 +102,15 @@ from netlib.collectives.traffic import (
     tp_bytes,
     zero_bytes,
 )
+from netlib.collectives.trees import (
+    binomial_broadcast,
+    binomial_gather,
+    binomial_reduce,
+    binomial_scatter,
+    scatter_gather_broadcast,
+    tree_allreduce,
+)
+from netlib.collectives.twotrees import double_tree_allreduce, double_tree_broadcast, double_tree_reduce, double_trees
 
 __all__ = [
     "OPS",
@@ -73,35 +120,67 @@ __all__ = [
     "Schedule",
     "Step",
     "algbw",
+    "all_to_all_v",
     "at_first",
+    "bidirectional_ring",
+    "binomial_broadcast",
     "binomial_broadcast_time",
+    "binomial_gather",
+    "binomial_reduce",
     "binomial_reduce_time",
+    "binomial_scatter",
+    "binomial_scatter_time",
+    "bruck_all_gather",
     "bruck_all_gather_time",
+    "bruck_all_to_all",
     "bruck_all_to_all_time",
+    "bruck_reduce_scatter",
     "bucket_size",
     "busbw",
     "busbw_factor",
     "counts",
     "crossover_size",
     "depth",
+    "direct_all_gather",
+    "direct_all_to_all",
+    "direct_allreduce",
+    "direct_reduce_scatter",
+    "double_tree_allreduce",
     "double_tree_allreduce_time",
+    "double_tree_broadcast",
+    "double_tree_broadcast_time",
+    "double_tree_reduce",
+    "double_trees",
+    "doubling_all_gather",
+    "doubling_all_gather_time",
     "dp_bytes",
     "execute",
     "expected",
+    "halving_doubling_allreduce",
     "halving_doubling_allreduce_time",
+    "halving_reduce_scatter",
+    "halving_reduce_scatter_time",
     "hierarchical_allreduce_time",
     "in_the_end",
     "in_turn",
     "inside_outside_balance",
     "is_correct",
+    "linear_gather",
+    "linear_scatter",
+    "linear_scatter_time",
     "moe_bytes",
     "multirail_ring_allreduce_time",
     "nvls_allreduce_time",
     "outside_share",
+    "pairwise_all_to_all",
     "pairwise_all_to_all_time",
     "phase",
+    "pipelined_allreduce",
+    "pipelined_broadcast",
     "pipelined_broadcast_time",
+    "pipelined_reduce",
     "pp_bytes",
+    "recursive_doubling_allreduce",
     "recursive_doubling_allreduce_time",
     "reduction_order",
     "ring_all_gather",
@@ -111,8 +190,10 @@ __all__ = [
     "ring_reduce_scatter",
     "ring_reduce_scatter_time",
     "ring_through",
+    "scatter_gather_broadcast",
     "scatter_gather_broadcast_time",
     "schedule_of",
+    "send_recv",
     "serial_stages",
     "shard_bytes",
     "sharp_allreduce_time",
@@ -120,6 +201,7 @@ __all__ = [
     "summed_bytes",
     "time_at_busbw",
     "tp_bytes",
+    "tree_allreduce",
     "tree_allreduce_time",
     "zero_bytes",
 ]
