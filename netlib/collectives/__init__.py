@@ -3,23 +3,38 @@
 schedule    `Schedule`: an algorithm as data                                    (the core)
 execution   `execute`: the schedule run on real arrays                          (the core)
 rings       rings and chains as schedules
+hierarchies rings on nodes with NICs: hierarchical, multi-rail                  as schedules
+switched    switches that add: NVLS, SHARP                                      as schedules
+buckets     rings along the axes of a torus                                     as schedules
+relays      all-to-all by rails                                                 as schedules
+experts     tokens to their experts and back                                    as schedules
 
 cost        all-reduce on equal links: ring, trees, doubling, halving-doubling  (the core)
 clusters    all-reduce on nodes with NICs: hierarchical, multi-rail, in-network (the core)
 busbw       algbw, busbw and what a log's numbers mean                          (the core)
 primitives  reduce-scatter, all-gather, broadcast, reduce, all-to-all
 traffic     bytes per step of data, sharded, tensor, pipeline and expert parallelism
+torus_costs buckets on a torus
+relay_costs all-to-all by rails; how often a token crosses
 crossing    where one algorithm overtakes another
 """
 
+from netlib.collectives.buckets import (
+    torus_all_gather,
+    torus_allreduce,
+    torus_reduce_scatter,
+)
 from netlib.collectives.busbw import OPS, Op, algbw, busbw, busbw_factor, time_at_busbw
 from netlib.collectives.clusters import (
     hierarchical_allreduce_time,
+    hierarchical_broadcast_time,
+    hierarchical_reduce_scatter_time,
     inside_outside_balance,
     multirail_ring_allreduce_time,
     nvls_allreduce_time,
     serial_stages,
     sharp_allreduce_time,
+    two_shot_allreduce_time,
 )
 from netlib.collectives.cost import (
     depth,
@@ -40,6 +55,23 @@ from netlib.collectives.execution import (
     is_correct,
     reduction_order,
 )
+from netlib.collectives.experts import (
+    Routing,
+    moe_combine,
+    moe_dispatch,
+    routed,
+    routing_of,
+)
+from netlib.collectives.hierarchies import (
+    hierarchical_all_gather,
+    hierarchical_allreduce,
+    hierarchical_broadcast,
+    hierarchical_reduce_scatter,
+    multirail_ring,
+    multirail_ring_allreduce,
+    railed_allreduce,
+    ring_orders,
+)
 from netlib.collectives.primitives import (
     binomial_broadcast_time,
     binomial_reduce_time,
@@ -51,8 +83,29 @@ from netlib.collectives.primitives import (
     ring_reduce_scatter_time,
     scatter_gather_broadcast_time,
 )
+from netlib.collectives.relay_costs import (
+    expected_copies,
+    pxn_all_to_all_time,
+    rail_all_to_all_time,
+)
+from netlib.collectives.relays import (
+    pxn_all_to_all,
+    rail_all_to_all,
+)
 from netlib.collectives.rings import ring_all_gather, ring_allreduce, ring_reduce_scatter, ring_through
 from netlib.collectives.schedule import Phase, Schedule, Step, in_turn, phase, schedule_of, side_by_side
+from netlib.collectives.switched import (
+    nvls_all_gather,
+    nvls_allreduce,
+    nvls_reduce_scatter,
+    sharp_allreduce,
+    two_shot_allreduce,
+)
+from netlib.collectives.torus_costs import (
+    torus_allreduce_time,
+    torus_bytes,
+    torus_reduce_scatter_time,
+)
 from netlib.collectives.traffic import (
     bucket_size,
     dp_bytes,
@@ -70,6 +123,7 @@ __all__ = [
     "Counts",
     "Op",
     "Phase",
+    "Routing",
     "Schedule",
     "Step",
     "algbw",
@@ -88,38 +142,69 @@ __all__ = [
     "dp_bytes",
     "execute",
     "expected",
+    "expected_copies",
     "halving_doubling_allreduce_time",
+    "hierarchical_all_gather",
+    "hierarchical_allreduce",
     "hierarchical_allreduce_time",
+    "hierarchical_broadcast",
+    "hierarchical_broadcast_time",
+    "hierarchical_reduce_scatter",
+    "hierarchical_reduce_scatter_time",
     "in_the_end",
     "in_turn",
     "inside_outside_balance",
     "is_correct",
     "moe_bytes",
+    "moe_combine",
+    "moe_dispatch",
+    "multirail_ring",
+    "multirail_ring_allreduce",
     "multirail_ring_allreduce_time",
+    "nvls_all_gather",
+    "nvls_allreduce",
     "nvls_allreduce_time",
+    "nvls_reduce_scatter",
     "outside_share",
     "pairwise_all_to_all_time",
     "phase",
     "pipelined_broadcast_time",
     "pp_bytes",
+    "pxn_all_to_all",
+    "pxn_all_to_all_time",
+    "rail_all_to_all",
+    "rail_all_to_all_time",
+    "railed_allreduce",
     "recursive_doubling_allreduce_time",
     "reduction_order",
     "ring_all_gather",
     "ring_all_gather_time",
     "ring_allreduce",
     "ring_allreduce_time",
+    "ring_orders",
     "ring_reduce_scatter",
     "ring_reduce_scatter_time",
     "ring_through",
+    "routed",
+    "routing_of",
     "scatter_gather_broadcast_time",
     "schedule_of",
     "serial_stages",
     "shard_bytes",
+    "sharp_allreduce",
     "sharp_allreduce_time",
     "side_by_side",
     "summed_bytes",
     "time_at_busbw",
+    "torus_all_gather",
+    "torus_allreduce",
+    "torus_allreduce_time",
+    "torus_bytes",
+    "torus_reduce_scatter",
+    "torus_reduce_scatter_time",
     "tp_bytes",
     "tree_allreduce_time",
+    "two_shot_allreduce",
+    "two_shot_allreduce_time",
     "zero_bytes",
 ]
