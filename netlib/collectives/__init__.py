@@ -3,6 +3,9 @@
 schedule    `Schedule`: an algorithm as data                                    (the core)
 execution   `execute`: the schedule run on real arrays                          (the core)
 rings       rings and chains as schedules
+wiring      ranks on the hosts of a fabric: the links of each message, the bytes of each link
+simulation  `simulate`: when a schedule ends on a fabric whose links it shares
+events      messages that share links at the moments at which they are on the way
 
 cost        all-reduce on equal links: ring, trees, doubling, halving-doubling  (the core)
 clusters    all-reduce on nodes with NICs: hierarchical, multi-rail, in-network (the core)
@@ -10,6 +13,7 @@ busbw       algbw, busbw and what a log's numbers mean                          
 primitives  reduce-scatter, all-gather, broadcast, reduce, all-to-all
 traffic     bytes per step of data, sharded, tensor, pipeline and expert parallelism
 crossing    where one algorithm overtakes another
+loggp       the LogGP model: closed forms, and a clock for any schedule
 """
 
 from netlib.collectives.busbw import OPS, Op, algbw, busbw, busbw_factor, time_at_busbw
@@ -40,6 +44,13 @@ from netlib.collectives.execution import (
     is_correct,
     reduction_order,
 )
+from netlib.collectives.loggp import (
+    LogGP,
+    loggp_binomial_broadcast_time,
+    loggp_clock,
+    loggp_recursive_doubling_time,
+    loggp_ring_allreduce_time,
+)
 from netlib.collectives.primitives import (
     binomial_broadcast_time,
     binomial_reduce_time,
@@ -53,6 +64,7 @@ from netlib.collectives.primitives import (
 )
 from netlib.collectives.rings import ring_all_gather, ring_allreduce, ring_reduce_scatter, ring_through
 from netlib.collectives.schedule import Phase, Schedule, Step, in_turn, phase, schedule_of, side_by_side
+from netlib.collectives.simulation import Run, simulate
 from netlib.collectives.traffic import (
     bucket_size,
     dp_bytes,
@@ -64,14 +76,18 @@ from netlib.collectives.traffic import (
     tp_bytes,
     zero_bytes,
 )
+from netlib.collectives.wiring import Wiring, link_ledger, slowed, wired
 
 __all__ = [
     "OPS",
     "Counts",
+    "LogGP",
     "Op",
     "Phase",
+    "Run",
     "Schedule",
     "Step",
+    "Wiring",
     "algbw",
     "at_first",
     "binomial_broadcast_time",
@@ -94,6 +110,11 @@ __all__ = [
     "in_turn",
     "inside_outside_balance",
     "is_correct",
+    "link_ledger",
+    "loggp_binomial_broadcast_time",
+    "loggp_clock",
+    "loggp_recursive_doubling_time",
+    "loggp_ring_allreduce_time",
     "moe_bytes",
     "multirail_ring_allreduce_time",
     "nvls_allreduce_time",
@@ -117,9 +138,12 @@ __all__ = [
     "shard_bytes",
     "sharp_allreduce_time",
     "side_by_side",
+    "simulate",
+    "slowed",
     "summed_bytes",
     "time_at_busbw",
     "tp_bytes",
     "tree_allreduce_time",
+    "wired",
     "zero_bytes",
 ]

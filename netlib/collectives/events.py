@@ -34,7 +34,8 @@ def rates(flows: int, flow: Places, link: Places, share: Floats, capacity: Float
     used, link = np.unique(link, return_inverse=True)
     room = capacity[used].astype(float)
     while flow.size:
-        level = room / np.maximum(np.bincount(link, share, room.size), np.finfo(float).tiny)
+        weight, level = np.bincount(link, share, room.size), np.full(room.size, np.inf)
+        np.divide(room, weight, out=level, where=weight > 0)
         seen, lowest = level[link], np.full(flows, np.inf)
         np.minimum.at(lowest, flow, seen)
         here = seen == lowest[flow]

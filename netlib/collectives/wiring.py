@@ -71,10 +71,12 @@ def wired(
     switches: ArrayLike | None = None,
     policy: Policy | Callable[..., Floats] = ecmp,
 ) -> Wiring:
-    """A `Wiring`: ranks on hosts in order, unless `ranks` (n,) names the host of each; adding switches in order, unless
-    `switches` names their vertices. Between hosts a message takes the way that `policy` says: one shortest path by the
-    hash of `ecmp`; `spray`: all of them evenly; any other policy with its rows sharing the message evenly, such as
-    partial(ecmp, qps=4). To or from a switch that adds it takes the cables that join the two, evenly.
+    """A `Wiring`: ranks on hosts in order, unless `ranks` (n,) names the host of each. Switches that add are those inside
+    nodes, then all others, in order, unless `switches` names their vertices.
+
+    Between hosts a message takes the way that `policy` says: one shortest path by the hash of `ecmp`; `spray`: all of
+    them evenly; any other policy with its rows sharing the message evenly, such as partial(ecmp, qps=4). To or from a
+    switch that adds it takes the cables that join the two, evenly.
 
     >>> from netlib.links import Link
     >>> from netlib.topology import one_switch
@@ -85,7 +87,11 @@ def wired(
     places = np.arange(many, dtype=np.int32) if ranks is None else indices("ranks", ranks, many)
     if np.unique(places).size < places.size:
         raise ValueError(f"ranks = {str(ranks)[:40]!r} puts two ranks on one host; give each a host of its own")
-    adding = fabric.switches if switches is None else indices("switches", switches, fabric.vertices)
+    if switches is None:
+        inner = np.setdiff1d(np.flatnonzero(fabric.tier == 0), fabric.hosts).astype(np.int32)  # NVSwitches of nodes
+        adding = np.concatenate([inner, fabric.switches])
+    else:
+        adding = indices("switches", switches, fabric.vertices)
     if np.isin(adding, fabric.hosts).any():
         raise ValueError(f"switches = {str(switches)[:40]!r} names a host; give vertices of switches")
     return Wiring(fabric, places, adding, policy)
@@ -309,7 +315,7 @@ def _on_rows(fabric: Fabric, rows: NDArray[np.integer], which: Places) -> _Part:
 
 
 def _sprayed(found: Routes, src: Places, dst: Places, which: Places) -> _Part:
-    """All shortest paths at once, hop by hop: what has arrived somewhere is dealt evenly over the links that lead on."""
+    """All shortest paths at once, hop by hop: what has come to a vertex is dealt evenly over the links that lead on."""
     fabric = found.fabric
     goal, at = fabric.hosts[dst], fabric.hosts[src[which]]
     hops = int(found.distance(src[which], dst[which]).max(initial=0))  # refuses a pair without a way
