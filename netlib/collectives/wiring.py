@@ -71,8 +71,8 @@ def wired(
     switches: ArrayLike | None = None,
     policy: Policy | Callable[..., Floats] = ecmp,
 ) -> Wiring:
-    """A `Wiring`: ranks on hosts in order, unless `ranks` (n,) names the host of each. Switches that add are those inside
-    nodes, then all others, in order, unless `switches` names their vertices.
+    """A `Wiring`: ranks on hosts in order, unless `ranks` (n,) names the host of each; the switches that add are first
+    those inside nodes, then all others, unless `switches` names their vertices.
 
     Between hosts a message takes the way that `policy` says: one shortest path by the hash of `ecmp`; `spray`: all of
     them evenly; any other policy with its rows sharing the message evenly, such as partial(ecmp, qps=4). To or from a

@@ -99,9 +99,8 @@ def test_a_message_to_a_switch_that_adds_is_shared_by_its_cables():
 def test_one_chunk_more_shows_on_its_links_alone():
     ring = ring_allreduce(4)
     first, second = ring.phases
-    chunk = first.chunk.copy()
-    more = schedule_of("x", "all_reduce", 4, [phase(0, first.src, first.dst, chunk, True, [1, 2, 1, 1], times=3), second],
-                       chunks=4)  # fmt: skip
+    longer = phase(0, first.src, first.dst, first.chunk, True, [1, 2, 1, 1], times=3)
+    more = schedule_of("x", "all_reduce", 4, [longer, second], chunks=4)
     switch = one_switch(4, LINK)
     change = link_ledger(more, switch, 4.0).bytes - link_ledger(ring, switch, 4.0).bytes
     assert change.tolist() == [0, 0, 3, 0, 0, 3, 0, 0]
@@ -110,7 +109,6 @@ def test_one_chunk_more_shows_on_its_links_alone():
 def test_a_slow_cable_is_slow_both_ways():
     fabric = slowed(POD, [0, 30], [2, 5])
     assert (fabric.capacity / POD.capacity)[[0, 1, 2, 60, 61]].tolist() == [0.5, 0.5, 1, 0.2, 0.2]
-    assert fabric.latency is not None
     assert POD.capacity[0] == 50e9
 
 
