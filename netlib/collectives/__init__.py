@@ -3,6 +3,9 @@
 schedule    `Schedule`: an algorithm as data                                    (the core)
 execution   `execute`: the schedule run on real arrays                          (the core)
 rings       rings and chains as schedules
+wiring      ranks on the hosts of a fabric: the links of each message, the bytes of each link
+simulation  `simulate`: when a schedule ends on a fabric whose links it shares
+events      messages that share links at the moments at which they are on the way
 switched    switches that add: NVLS, SHARP                                      as schedules
 buckets     rings along the axes of a torus                                     as schedules
 relays      all-to-all by rails                                                 as schedules
@@ -17,6 +20,7 @@ busbw       algbw, busbw and what a log's numbers mean                          
 primitives  reduce-scatter, all-gather, broadcast, reduce, scatter, all-to-all
 traffic     bytes per step of data, sharded, tensor, pipeline and expert parallelism
 crossing    where one algorithm overtakes another
+loggp       the LogGP model: closed forms, and a clock for any schedule
 """
 
 from netlib.collectives.buckets import (
@@ -102,6 +106,13 @@ from netlib.collectives.hierarchies import (
     railed_allreduce,
     ring_orders,
 )
+from netlib.collectives.loggp import (
+    LogGP,
+    loggp_binomial_broadcast_time,
+    loggp_clock,
+    loggp_recursive_doubling_time,
+    loggp_ring_allreduce_time,
+)
 from netlib.collectives.primitives import (
     binomial_broadcast_time,
     binomial_reduce_time,
@@ -145,6 +156,10 @@ from netlib.collectives.schedule import (
     schedule_of,
     side_by_side,
 )
+from netlib.collectives.simulation import (
+    Run,
+    simulate,
+)
 from netlib.collectives.switched import (
     nvls_all_gather,
     nvls_allreduce,
@@ -182,15 +197,24 @@ from netlib.collectives.twotrees import (
     double_tree_reduce,
     double_trees,
 )
+from netlib.collectives.wiring import (
+    Wiring,
+    link_ledger,
+    slowed,
+    wired,
+)
 
 __all__ = [
     "OPS",
     "Counts",
+    "LogGP",
     "Op",
     "Phase",
     "Routing",
+    "Run",
     "Schedule",
     "Step",
+    "Wiring",
     "algbw",
     "all_to_all_v",
     "at_first",
@@ -247,6 +271,11 @@ __all__ = [
     "linear_gather",
     "linear_scatter",
     "linear_scatter_time",
+    "link_ledger",
+    "loggp_binomial_broadcast_time",
+    "loggp_clock",
+    "loggp_recursive_doubling_time",
+    "loggp_ring_allreduce_time",
     "moe_bytes",
     "moe_combine",
     "moe_dispatch",
@@ -293,6 +322,8 @@ __all__ = [
     "sharp_allreduce",
     "sharp_allreduce_time",
     "side_by_side",
+    "simulate",
+    "slowed",
     "summed_bytes",
     "time_at_busbw",
     "torus_all_gather",
@@ -306,5 +337,6 @@ __all__ = [
     "tree_allreduce_time",
     "two_shot_allreduce",
     "two_shot_allreduce_time",
+    "wired",
     "zero_bytes",
 ]
