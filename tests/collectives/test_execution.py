@@ -22,8 +22,8 @@ def test_every_builder_does_what_its_collective_promises(name, above):
 
 @pytest.mark.parametrize("name", e.ROOTED)
 def test_and_from_every_root(name):
-    for n in (*range(1, 34), 64, 100, 257):
-        roots = range(n) if n < 10 else {0, 1, n // 2, n - 2, n - 1}
+    for n in (*range(1, 34), 64, 257):
+        roots = range(n) if n < 8 else {0, n - 2} if n < 34 else {n // 3}
         assert all(c.is_correct(e.ROOTED[name](n, root), RNG(n)) for root in roots), n
 
 
@@ -34,7 +34,7 @@ def test_from_all_roots(name):
 
 
 @pytest.mark.parametrize("name", e.BUILDERS)
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=8, deadline=None)
 @given(n=st.integers(3, 13), data=st.data())
 def test_one_fault_anywhere_is_noticed(name, n, data):
     made = e.flat(e.BUILDERS[name](n))
@@ -57,7 +57,8 @@ def test_one_fault_anywhere_is_noticed(name, n, data):
         faulty = e.bent(made, i, **fault)
         assert e.wrong(faulty) == (not e.kept_promise(faulty)), fault
         assert e.wrong(faulty) or not matters, fault
-    assert e.kept_promise(made) and not e.wrong(made)
+    assert e.kept_promise(made)
+    assert not e.wrong(made)
 
 
 @pytest.mark.parametrize("name", [name for name in e.BUILDERS if name != "scatter_gather_broadcast"])
@@ -71,7 +72,7 @@ def test_nobody_is_told_what_it_knows(name):
 
 
 @pytest.mark.parametrize("name", e.BUILDERS)
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=6, deadline=None)
 @given(n=st.integers(1, 12), seed=st.integers(0, 99))
 def test_ranks_may_be_renamed_and_phases_written_out(name, n, seed):
     made = e.BUILDERS[name](n)
