@@ -15,7 +15,7 @@ from netlib.links import Link
 
 @formula
 def hierarchical_allreduce_time(
-    size: ArrayLike, g: ArrayLike, nodes: ArrayLike, up: Link, out: Link, *, segments: float | None = 1
+    size: ArrayLike, g: ArrayLike, nodes: ArrayLike, up: Link, out: Link, *, segments: ArrayLike | None = 1
 ) -> Floats:
     """Reduce-scatter inside, all-reduce of size/g across on every rail at once, all-gather inside.
 

@@ -62,7 +62,7 @@ def railed_allreduce(
             " give a reduce-scatter and an all-gather on the same ranks and chunks"
         )
     if (across.source >= 0).any() or (across.target >= 0).any():
-        raise ValueError(f"across = {across.name!r} must be an all_reduce; it is a {across.op}")
+        raise ValueError(f"across = {across.name!r} must be an all_reduce; it is {across.op!r}")
     if not all(part.wrap for part in (*reduce_inside.phases, *gather_inside.phases)):
         raise ValueError("reduce_inside and gather_inside must be in one piece; cut the whole with segments = ...")
     n, planes = g * nodes, max(reduce_inside.switches, gather_inside.switches)
