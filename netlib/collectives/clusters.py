@@ -74,7 +74,7 @@ def hierarchical_broadcast_time(size: ArrayLike, g: ArrayLike, nodes: ArrayLike,
     0.071111
     """
     size, g, nodes = floats("size", size), ranks(g, "g"), ranks(nodes, "nodes")
-    return 2 * (g - 1) * up.time(size / g) + binomial_broadcast_time(size / g, nodes, out)
+    return np.asarray(2 * (g - 1) * up.time(size / g) + binomial_broadcast_time(size / g, nodes, out))
 
 
 @formula

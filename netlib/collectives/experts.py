@@ -7,6 +7,7 @@ Read with the chapter "Collectives", section "All-to-all". Sources: DeepSeek-AI 
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.random import Generator
@@ -16,6 +17,8 @@ from netlib.arguments import array, declared
 from netlib.collectives.hierarchies import ACROSS, INSIDE
 from netlib.collectives.schedule import Ints, Phase, Schedule, phase, schedule_of
 from netlib.topology.fabric import whole
+
+_Array = NDArray[Any]
 
 COPIES = ("node", "rank", "expert")
 """What is sent once: a token to each node, to each rank, or to each expert."""
@@ -145,7 +148,7 @@ def moe_combine(routing: Routing, copies: str = "node") -> Schedule:
     return _exchange(f"combine, a copy a {copies}", routing, phases, ranks, owner)
 
 
-def _chunks(routing: Routing, copies: str) -> tuple[NDArray[np.int64], Ints]:
+def _chunks(routing: Routing, copies: str) -> tuple[_Array, _Array]:
     """(P,) the rank of each chunk's token; (P, k) or (P,) the ranks of its experts."""
     if copies not in COPIES:
         raise ValueError(f"copies = {copies!r} must be one of {', '.join(COPIES)}")
@@ -156,7 +159,7 @@ def _chunks(routing: Routing, copies: str) -> tuple[NDArray[np.int64], Ints]:
     return np.repeat(np.arange(n), tokens), ranks.reshape(-1, top_k)
 
 
-def _hops(routing: Routing, copies: str) -> list[tuple[Ints, Ints, Ints, int]]:
+def _hops(routing: Routing, copies: str) -> list[tuple[_Array, _Array, _Array, int]]:
     """src, dst, chunk and channel of each hop on the way to the experts."""
     owner, ranks = _chunks(routing, copies)
     chunk, rank = _pairs(ranks, routing.n)
@@ -169,20 +172,20 @@ def _hops(routing: Routing, copies: str) -> list[tuple[Ints, Ints, Ints, int]]:
     return _sent((owner[far], node * routing.g + rail, far, ACROSS), (relay, rank, chunk, INSIDE))
 
 
-def _pairs(places: Ints, many: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _pairs(places: _Array, many: int) -> tuple[_Array, _Array]:
     """Each chunk with each of its places, once."""
     rows = places.reshape(len(places), -1)
     both = np.unique(np.arange(len(rows))[:, None] * many + rows)
     return both // many, both % many
 
 
-def _sent(*hops: tuple[Ints, Ints, Ints, int]) -> list[tuple[Ints, Ints, Ints, int]]:
+def _sent(*hops: tuple[_Array, _Array, _Array, int]) -> list[tuple[_Array, _Array, _Array, int]]:
     """The hops that have a message, without what stays where it is."""
     moved = [(src[src != dst], dst[src != dst], chunk[src != dst], way) for src, dst, chunk, way in hops]
     return [hop for hop in moved if hop[0].size]
 
 
-def _exchange(name: str, routing: Routing, phases: list[Phase], source: Ints, target: Ints) -> Schedule:
+def _exchange(name: str, routing: Routing, phases: list[Phase], source: _Array, target: _Array) -> Schedule:
     chunks = len(source)
     weight = np.full(chunks, routing.n / chunks)
     return schedule_of(name, "alltoallv", routing.n, phases, weight=weight, source=source, target=target)

@@ -220,9 +220,9 @@ def _singly(part: Phase) -> Phase:
     """The same messages with one chunk an entry."""
     entry = np.repeat(np.arange(part.count.size), part.count)
     nth = np.arange(entry.size) - np.repeat(np.cumsum(part.count) - part.count, part.count)
-    step, src, dst, add = (held[entry] for held in (part.step, part.src, part.dst, part.add))
+    step, src, dst = (held[entry] for held in (part.step, part.src, part.dst))
     chunk = (part.chunk[entry] + nth * part.stride).astype(np.int32)
-    return replace(part, step=step, src=src, dst=dst, chunk=chunk, add=add, count=np.ones_like(chunk))
+    return replace(part, step=step, src=src, dst=dst, chunk=chunk, add=part.add[entry], count=np.ones_like(chunk))
 
 
 def _along(schedule: Schedule, rail: NDArray[np.int64]) -> list[Phase]:

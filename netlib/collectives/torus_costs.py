@@ -50,7 +50,7 @@ def torus_reduce_scatter_time(
     each = ranks(sides, "sides")
     sent = torus_bytes(size, each, all_axes, both_ways)
     busy = sent.max(axis=-1) if all_axes else sent.sum(axis=-1)
-    return (each - 1).sum(axis=-1) * link.alpha + busy * link.beta
+    return np.asarray((each - 1).sum(axis=-1) * link.alpha + busy * link.beta)
 
 
 @formula

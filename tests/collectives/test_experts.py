@@ -108,10 +108,10 @@ def test_skew_makes_hot_experts():
 
 @pytest.mark.parametrize(("top_k", "groups"), [(8, 8), (8, 64), (1, 4), (3, 2)])
 def test_expected_copies_against_the_gate(top_k, groups):
-    made = c.routed(np.random.default_rng(2), 1024, 64 * 4, top_k, 8, 8)
+    made = c.routed(np.random.default_rng(2), 128, 64 * 4, top_k, 8, 8)
     place = made.experts // (256 // groups)
     counted = np.array([len(set(row)) for row in place.reshape(-1, top_k).tolist()])
-    assert counted.mean() == pytest.approx(float(c.expected_copies(top_k, 256, groups)), abs=0.02)
+    assert counted.mean() == pytest.approx(float(c.expected_copies(top_k, 256, groups)), abs=0.04)
     assert c.expected_copies(1, 256, [1, 4, 256]).tolist() == [1, 1, 1]
     assert float(c.expected_copies(256, 256, 8)) == 8
 
