@@ -276,6 +276,17 @@ def side_by_side(name: str, schedules: Sequence[Schedule]) -> Schedule:
     return replace(first, name=name, phases=phases, weight=weight / k, source=source, target=target)
 
 
+def rank_below(n: int, name: str, value: int) -> int:
+    """`value` as one of n ranks, refused in one sentence if it is none.
+
+    >>> rank_below(8, "root", 7)
+    7
+    """
+    if not 0 <= value < n:
+        raise ValueError(f"{name} = {value} is none of n = {n} ranks; give 0 to {n - 1}")
+    return value
+
+
 def _alike(schedules: Sequence[Schedule]) -> Schedule:
     """The first of schedules that fit together, or one sentence."""
     if not schedules or not all(isinstance(each, Schedule) for each in schedules):
