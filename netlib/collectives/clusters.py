@@ -84,7 +84,9 @@ def multirail_ring_allreduce_time(
     """One ring per NIC through all n = g x nodes ranks, each leaving a node through its own NIC: what NCCL calls Ring.
 
     2(n-1)/n size x max(1 / (nics B_out), (g-1) / (g B_up)) and the latency of the longest way round: 2(n-1) hops, of
-    which 2 nodes (for g >= 3) cross a NIC. `nics` per node, at most g (default g). With nics = g every rank is the
+    which 2 nodes (for g >= 3) cross a NIC. Alpha is delay here, as in NCCL's rings, where a NIC sends the next slice
+    while the last one flies; if a rank waits for that, as in a step of `simulate`, it pays the NIC's alpha 2(n-1)
+    times. `nics` per node, at most g (default g). With nics = g every rank is the
     exit of one ring, so its NVLink carries the other (g-1)/g of the bytes; with fewer, some rank is no exit and
     carries all.
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from netlib.arguments import declared
 from netlib.collectives.rings import ring_all_gather, ring_allreduce, ring_reduce_scatter, ring_through
-from netlib.collectives.schedule import Phase, Schedule, phase, schedule_of, side_by_side
+from netlib.collectives.schedule import Phase, Schedule, phase, rank_below, schedule_of, side_by_side
 from netlib.topology.fabric import whole
 
 INSIDE, ACROSS = 0, 1
@@ -138,7 +138,7 @@ def hierarchical_broadcast(g: int, nodes: int, root: int = 0) -> Schedule:
     (9, 4)
     """
     node, rail, rank = _places(g, nodes)
-    home, place = divmod(_root(root, rank.size), g)
+    home, place = divmod(rank_below(rank.size, "root", root), g)
     others = (place + np.arange(1, g)) % g
     tree = [phase(np.arange(g - 1), root, home * g + others, others, False)] if g > 1 else []
     reach = 1
@@ -226,12 +226,7 @@ def _singly(part: Phase) -> Phase:
 
 
 def _along(schedule: Schedule, rail: NDArray[np.int64]) -> list[Phase]:
-    """A schedule on every rail at once, each on its own value of the lower digit."""
+    """A schedule on every rail at once, each on its own value of the lower digit, in channels after the one inside."""
     digit = np.arange(len(rail))
-    return [replace(part.placed(rail, scale=digit.size, offset=digit), channel=ACROSS) for part in schedule.phases]
-
-
-def _root(root: int, n: int) -> int:
-    if not 0 <= root < n:
-        raise ValueError(f"root = {root} is none of the ranks; give 0 to {n - 1}")
-    return root
+    placed = [part.placed(rail, scale=digit.size, offset=digit) for part in schedule.phases]
+    return [replace(part, channel=ACROSS + part.channel) for part in placed]

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from netlib import collectives as c
 from netlib.links import Link
+from netlib.topology import rail_optimised
 
 from .stepped import holds, ledger, messages, nothing, overlapped, perturbed, seconds, sent_and_received
 
@@ -155,6 +156,44 @@ def test_any_three_schedules_make_a_hierarchy(g, nodes, k, planes):
                 assert volume == pytest.approx(SIZE * (1 + 1 / g) / planes)
             elif src < g * nodes:  # up the tree of one's rail, once
                 assert volume == pytest.approx(SIZE / g)
+
+
+FABRIC_UP, FABRIC_OUT = Link(0.5e-6, 450e9), Link(1e-6, 50e9)  # a rank to its switch: two of them make a message
+
+
+@pytest.mark.parametrize(("g", "nodes"), [(2, 2), (4, 3), (3, 4)])
+def test_simulated_on_a_rail_optimised_fabric(g, nodes):
+    """Third way: links that are shared, latencies that add up along the way."""
+    fabric = rail_optimised(nodes, g, 64, FABRIC_OUT, inside=FABRIC_UP)
+    args = (SIZE, g, nodes, Link(1e-6, 450e9), Link(2e-6, 50e9))
+    for made, form in (
+        (c.hierarchical_reduce_scatter(g, nodes), c.hierarchical_reduce_scatter_time),
+        (c.hierarchical_all_gather(g, nodes), c.hierarchical_reduce_scatter_time),
+        (c.hierarchical_broadcast(g, nodes, 1), c.hierarchical_broadcast_time),
+    ):
+        assert c.simulate(made, fabric, SIZE).seconds == pytest.approx(float(form(*args)), rel=1e-9)
+    for segments in (1, 2, 5):
+        made = c.hierarchical_allreduce(g, nodes, segments)
+        form = float(c.hierarchical_allreduce_time(*args, segments=segments))
+        assert c.simulate(made, fabric, SIZE, pace="data").seconds == pytest.approx(form, rel=1e-9)
+
+
+@pytest.mark.parametrize(("g", "nodes"), [(2, 2), (4, 3), (3, 4), (4, 4)])
+@pytest.mark.parametrize("alpha", [0.0, 1e-6])
+@pytest.mark.parametrize("speed", [450e9, 60e9])
+def test_multirail_rings_simulated(g, nodes, alpha, speed):
+    """Without latency as the closed form; with it a rank that waits pays the NIC's latency in every step."""
+    fabric = rail_optimised(nodes, g, 64, Link(alpha, 50e9), inside=Link(alpha / 2, speed))
+    up, out = Link(alpha, speed), Link(2 * alpha, 50e9)
+    n = g * nodes
+    made = c.multirail_ring_allreduce(g, nodes)
+    form = float(c.multirail_ring_allreduce_time(SIZE, g, nodes, up, out))
+    crosses = fabric.tier[fabric.source[c.link_ledger(made, fabric, SIZE).bytes > 0]].max() > 1
+    assert crosses == nodes % 2  # with an odd number of nodes the last cable of a ring crosses a spine
+    if not (crosses and alpha):
+        step = max(float(out.time(SIZE / n / g)), float(up.time((g - 1) / g * SIZE / n)))
+        clock = c.simulate(made, fabric, SIZE).seconds
+        assert clock == pytest.approx(form if not alpha else 2 * (n - 1) * step, rel=1e-9)
 
 
 def test_order_of_addition():

@@ -8,6 +8,8 @@ import pytest
 
 from netlib import collectives as c
 from netlib.links import Link
+from netlib.topology import leaf_spine, rail_optimised
+from netlib.topology.fabric import KINDS
 
 from .stepped import holds, ledger, messages, nothing, perturbed, seconds, sent_and_received
 
@@ -102,6 +104,44 @@ def test_two_shots(n):
 def _out_of_ranks(step, n):
     """Bytes that each rank sends in a step: they share its one port."""
     return [sum(volume for (src, _), volume in step.items() if src == rank) for rank in range(n)]
+
+
+@pytest.mark.parametrize(("g", "segments"), [(2, 1), (4, 3), (8, 6)])
+def test_nvls_simulated_on_a_node(g, segments):
+    node = rail_optimised(1, g, 64, HOP, inside=HOP)
+    made = c.nvls_allreduce(g, segments)
+    form = float(c.nvls_allreduce_time(SIZE, g, LINK, segments))
+    assert c.simulate(made, node, SIZE).seconds == pytest.approx(form, rel=1e-9)
+    load = c.link_ledger(made, node, SIZE).bytes
+    nvlink = node.kind == KINDS.index("nvlink")
+    assert load[nvlink] == pytest.approx(np.full(2 * g, SIZE * (1 + 1 / g)))
+    assert not load[~nvlink].any()
+
+
+@pytest.mark.parametrize(("hosts", "down", "segments"), [(16, 4, 1), (16, 4, 5), (32, 8, 8)])
+def test_sharp_simulated_on_leaves_and_one_spine(hosts, down, segments):
+    fabric = leaf_spine(hosts, 2 * down, HOP, spines=down)
+    made = c.sharp_allreduce(hosts, down, segments)
+    leaves, spines = (np.flatnonzero(fabric.tier == tier) for tier in (1, 2))
+    wiring = c.wired(fabric, switches=[*leaves, spines[0]])
+    form = float(c.sharp_allreduce_time(SIZE, 2, HOP, segments))
+    assert c.simulate(made, wiring, SIZE).seconds == pytest.approx(form, rel=1e-9)
+
+
+@pytest.mark.parametrize(("g", "nodes"), [(1, 1), (1, 4), (4, 1), (2, 3), (4, 5), (3, 8)])
+@pytest.mark.parametrize("segments", [1, 3])
+@pytest.mark.parametrize("planes", [1, 2])
+def test_nvls_inside_and_trees_across(g, nodes, segments, planes):
+    made = c.nvls_tree_allreduce(g, nodes, segments, planes)
+    assert holds(made)
+    n = g * nodes
+    across, into = sent_and_received(made, SIZE, lambda s, d: d < n and s < n)
+    assert max(across.max(), into.max()) <= 2 * SIZE / g * (1 + 1e-12)
+    assert across.sum() == pytest.approx(g * 2 * (nodes - 1) * SIZE / g)  # on each rail its part, up and down each edge
+    if g > 1:
+        up, down = sent_and_received(made, SIZE, lambda s, d: d >= n or s >= n)
+        assert up == pytest.approx(np.full(n, SIZE * (1 + 1 / g)))
+        assert down == pytest.approx(np.full(n, SIZE * (1 + 1 / g)))
 
 
 def test_order_of_addition():
