@@ -23,7 +23,7 @@ def torus_bytes(size: ArrayLike, sides: ArrayLike, all_axes: bool = False, both_
     >>> torus_bytes(64.0, [4, 4, 4]).tolist(), torus_bytes(64.0, [4, 4, 4], all_axes=True).tolist()
     ([48.0, 12.0, 3.0], [21.0, 21.0, 21.0])
     """
-    return np.asarray(_of_buckets(floats("size", size), _sides(sides), all_axes, both_ways).sum(axis=0))
+    return np.asarray(_of_buckets(floats("size", size), _sides(sides), all_axes, both_ways).sum(axis=-2))
 
 
 @formula
@@ -41,8 +41,8 @@ def torus_reduce_scatter_time(
     """
     each = _sides(sides)
     sent = _of_buckets(floats("size", size), each, all_axes, both_ways)
-    own = (each - 1).sum(axis=-1) * link.alpha + sent.sum(axis=-1).max(axis=0) * link.beta
-    return np.asarray(np.maximum(own, sent.sum(axis=0).max(axis=-1) * link.beta))
+    own = (each - 1).sum(axis=-1) * link.alpha + sent.sum(axis=-1).max(axis=-1) * link.beta
+    return np.asarray(np.maximum(own, sent.sum(axis=-2).max(axis=-1) * link.beta))
 
 
 @formula
@@ -69,10 +69,11 @@ def _sides(sides: ArrayLike) -> Floats:
 
 
 def _of_buckets(size: Floats, sides: Floats, all_axes: bool, both_ways: bool) -> Floats:
-    """(buckets, ..., D) bytes that each bucket puts on each directed link of an axis."""
+    """(..., buckets, D) bytes that each bucket puts on each directed link of an axis."""
     turns = range(sides.shape[-1] if all_axes else 1)
     shares = []
     for turn in turns:
         turned = np.roll(sides, -turn, axis=-1)
         shares.append(np.roll((turned - 1) / np.cumprod(turned, axis=-1), turn, axis=-1))
-    return size[..., None] * np.stack(shares) / len(turns) / np.where(both_ways & (sides > 2), 2, 1)
+    both = np.where(both_ways & (sides > 2), 2, 1)[..., None, :]
+    return size[..., None, None] * np.stack(shares, axis=-2) / (len(turns) * both)
