@@ -82,9 +82,10 @@ def routed(
 ) -> Routing:
     """A gate's choice for `tokens` tokens on each rank: the `top_k` of `total` experts with the highest affinity.
 
-    Affinity is sigmoid(popularity + noise): Gumbel noise for each token and expert; `skew` times a normal number for
-    each expert, so that with skew = 0 all are equally popular. With `node_limit` M a token may use M nodes only, those
-    whose best ceil(top_k / M) affinities have the highest sum, as in DeepSeek-V3.
+    Affinity is sigmoid(popularity + noise): Gumbel noise for each token and expert, drawn as -log of an exponential
+    number; `skew` times a normal number for each expert, so that with skew = 0 all are equally popular. With
+    `node_limit` M a token may use M nodes only, those whose best ceil(top_k / M) affinities have the highest sum, as in
+    DeepSeek-V3.
 
     >>> made = routed(np.random.default_rng(0), tokens=128, total=256, top_k=8, g=8, nodes=8, node_limit=4)
     >>> made.experts.shape, max(len(set(row)) for row in (made.ranks // 8).reshape(-1, 8).tolist())
@@ -98,14 +99,15 @@ def routed(
         raise ValueError(f"top_k = {top_k} must be at most {limit * each}, the experts of {limit} nodes")
     if skew < 0:
         raise ValueError(f"skew = {skew:g} must be at least 0")
-    popularity = skew * rng.standard_normal(total)
+    shunned, best = np.exp(-skew * rng.standard_normal(total)), -(-top_k // limit)
     chosen = np.empty((n, tokens, top_k), np.int32)
     for rank in range(n):  # one rank at a time, to hold (tokens, total) numbers only
-        affinity = 1 / (1 + np.exp(-popularity - rng.gumbel(size=(tokens, total))))
+        affinity = 1 / (1 + shunned * rng.standard_exponential((tokens, total)))
         if limit < nodes:
-            best = -np.sort(-affinity.reshape(tokens, nodes, each), axis=-1)[..., : -(-top_k // limit)].sum(axis=-1)
-            closed = np.argsort(-best, axis=-1)[:, limit:]
-            np.put_along_axis(affinity.reshape(tokens, nodes, each), closed[..., None], -1.0, axis=1)
+            of_node = affinity.reshape(tokens, nodes, each)
+            worth = np.partition(of_node, -min(best, each), axis=-1)[..., -min(best, each) :].sum(axis=-1)
+            closed = np.argsort(-worth, axis=-1)[:, limit:]
+            np.put_along_axis(of_node, closed[..., None], -1.0, axis=1)
         chosen[rank] = np.argpartition(-affinity, top_k - 1, axis=-1)[:, :top_k]
     return Routing(chosen, total, g, nodes)
 
@@ -162,21 +164,22 @@ def _chunks(routing: Routing, copies: str) -> tuple[_Array, _Array]:
 def _hops(routing: Routing, copies: str) -> list[tuple[_Array, _Array, _Array, int]]:
     """src, dst, chunk and channel of each hop on the way to the experts."""
     owner, ranks = _chunks(routing, copies)
-    chunk, rank = _pairs(ranks, routing.n)
+    chunk, rank = _pairs(ranks)
     home = owner[chunk]
     if copies != "node":
         return _sent((home, rank, chunk, ACROSS))
-    far, node = _pairs(ranks // routing.g, routing.nodes)
+    far, node = _pairs(ranks // routing.g)
     rail = owner[far] % routing.g
     relay = rank // routing.g * routing.g + home % routing.g
     return _sent((owner[far], node * routing.g + rail, far, ACROSS), (relay, rank, chunk, INSIDE))
 
 
-def _pairs(places: _Array, many: int) -> tuple[_Array, _Array]:
+def _pairs(places: _Array) -> tuple[_Array, _Array]:
     """Each chunk with each of its places, once."""
-    rows = places.reshape(len(places), -1)
-    both = np.unique(np.arange(len(rows))[:, None] * many + rows)
-    return both // many, both % many
+    rows = np.sort(places.reshape(len(places), -1), axis=1)
+    new = np.ones(rows.shape, bool)
+    new[:, 1:] = rows[:, 1:] != rows[:, :-1]
+    return np.nonzero(new)[0], rows[new].astype(np.int64)
 
 
 def _sent(*hops: tuple[_Array, _Array, _Array, int]) -> list[tuple[_Array, _Array, _Array, int]]:

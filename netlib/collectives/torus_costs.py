@@ -76,4 +76,4 @@ def _of_buckets(size: Floats, sides: Floats, all_axes: bool, both_ways: bool) ->
         turned = np.roll(sides, -turn, axis=-1)
         shares.append(np.roll((turned - 1) / np.cumprod(turned, axis=-1), turn, axis=-1))
     both = np.where(both_ways & (sides > 2), 2, 1)[..., None, :]
-    return size[..., None, None] * np.stack(shares, axis=-2) / (len(turns) * both)
+    return np.asarray(size[..., None, None] * np.stack(shares, axis=-2) / (len(turns) * both))

