@@ -164,6 +164,7 @@ from netlib.collectives.switched import (
     nvls_all_gather,
     nvls_allreduce,
     nvls_reduce_scatter,
+    nvls_tree_allreduce,
     sharp_allreduce,
     two_shot_allreduce,
 )
@@ -286,6 +287,7 @@ __all__ = [
     "nvls_allreduce",
     "nvls_allreduce_time",
     "nvls_reduce_scatter",
+    "nvls_tree_allreduce",
     "outside_share",
     "pairwise_all_to_all",
     "pairwise_all_to_all_time",
