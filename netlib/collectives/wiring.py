@@ -109,7 +109,7 @@ class Ways(NamedTuple):
     link: Places
     share: Floats
     latency: Floats
-    rows: NDArray[np.integer] | None
+    rows: Places | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -249,8 +249,8 @@ def _repetitions(
         weight = volume[chunk % volume.size] * live
         yield (
             np.bincount(message, live, many) > 0,
-            np.bincount(message, weight, many),
-            np.bincount(message, weight * adds, many),
+            np.asarray(np.bincount(message, weight, many), float),
+            np.asarray(np.bincount(message, weight * adds, many), float),
         )
 
 
@@ -276,7 +276,7 @@ def _ways(wiring: Wiring, source: Ints, target: Ints) -> Ways:
     if wiring.policy is spray:
         parts.append(_sprayed(wiring.routes, src, dst, hosts))
     elif hosts.size:
-        found = np.asarray(wiring.policy(wiring.routes, src[hosts], dst[hosts]))
+        found = np.asarray(wiring.policy(wiring.routes, src[hosts], dst[hosts])).astype(np.int64)
         rows = found if len(found) == source.size else None  # one way for each pair, and no switch that adds
         parts.append(_on_rows(fabric, found, hosts))
     latency = np.zeros(source.size)
@@ -306,7 +306,7 @@ def _adjacent(fabric: Fabric, source: Ints, target: Ints, which: Places) -> _Par
     return _Part(which, latency, which[row], link, 1 / many[row])
 
 
-def _on_rows(fabric: Fabric, rows: NDArray[np.integer], which: Places) -> _Part:
+def _on_rows(fabric: Fabric, rows: Places, which: Places) -> _Part:
     """The rows that a policy gives, equally many for each pair, each with an even share."""
     each = len(rows) // which.size
     row, hop = np.nonzero(rows >= 0)
@@ -331,9 +331,9 @@ def _sprayed(found: Routes, src: Places, dst: Places, which: Places) -> _Part:
         pair, part, late = pair[entry], (part / found.count[group])[entry], late[entry] + fabric.latency[link]
         held.append((pair, link, part))
         here, of = np.unique(pair * fabric.vertices + fabric.target[link], return_inverse=True)
-        pair, at, part, slowest = here // fabric.vertices, here % fabric.vertices, np.bincount(of, part), late
-        late = np.zeros(here.size)
+        slowest, late = late, np.zeros(here.size)
         np.maximum.at(late, of, slowest)
+        pair, at, part = here // fabric.vertices, here % fabric.vertices, np.asarray(np.bincount(of, part), float)
         there = at == goal[pair]
         latency[pair[there]] = late[there]
         pair, at, part, late = pair[~there], at[~there], part[~there], late[~there]
