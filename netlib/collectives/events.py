@@ -59,7 +59,8 @@ def transfer_times(ways: Ways, which: Places, size: Floats, capacity: Floats) ->
     flow, entry = _entries(ways, which)
     link, many, alone = ways.link[entry], np.bincount(ways.link[entry]), np.full(which.size, np.inf)
     np.minimum.at(alone, flow, capacity[link] / ways.share[entry])
-    ends, now, left = size / alone, 0.0, np.array(size, float)
+    ends: Floats = size / alone
+    now, left = 0.0, np.array(size, float)
     shared = np.zeros(which.size, bool)
     shared[flow[many[link] > 1]] = True  # who has all its links to itself is done at their rate
     if ways.rows is not None:

@@ -6,6 +6,7 @@ Read with the chapter "Collectives", section "An algorithm as data".
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import groupby
 from typing import NamedTuple
 
 import numpy as np
@@ -144,16 +145,10 @@ def turns(schedule: Schedule, size: float) -> Iterator[Turn]:
             added = np.bincount(which, part.count * part.add) * volume[0]
             yield _turn(schedule, part, message, sent, added, part.times)
             continue
-        last, many = None, 0
-        for live, *carried in _repetitions(part, volume, which, message.size):
-            if last is not None and all(map(np.array_equal, last, (live, *carried))):
-                many += 1
-                continue
-            if last is not None:
-                yield _turn(schedule, part, message[last[0]], last[1][last[0]], last[2][last[0]], many)
-            last, many = (live, *carried), 1
-        if last is not None:
-            yield _turn(schedule, part, message[last[0]], last[1][last[0]], last[2][last[0]], many)
+        repetitions = _repetitions(part, volume, which, message.size)
+        for _, equal in groupby(repetitions, key=lambda each: b"".join(held.tobytes() for held in each)):
+            live, sent, added = next(equal)
+            yield _turn(schedule, part, message[live], sent[live], added[live], 1 + sum(1 for _ in equal))
 
 
 def laid(schedule: Schedule, fabric: Fabric | Wiring) -> tuple[Ways, Places]:
