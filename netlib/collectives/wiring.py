@@ -147,8 +147,8 @@ def turns(schedule: Schedule, size: float) -> Iterator[Turn]:
             continue
         repetitions = _repetitions(part, volume, which, message.size)
         for _, equal in groupby(repetitions, key=lambda each: b"".join(held.tobytes() for held in each)):
-            live, sent, added = next(equal)
-            yield _turn(schedule, part, message[live], sent[live], added[live], 1 + sum(1 for _ in equal))
+            (live, sent, added), *more = equal
+            yield _turn(schedule, part, message[live], sent[live], added[live], 1 + len(more))
 
 
 def laid(schedule: Schedule, fabric: Fabric | Wiring) -> tuple[Ways, Places]:
