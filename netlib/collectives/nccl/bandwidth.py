@@ -84,7 +84,7 @@ def has(chosen: Edition, algorithm: str, op: str) -> bool:
 
 def _at(values: Floats, nodes: Floats) -> Floats:
     """The entry for one node, two nodes or more."""
-    return values[np.clip(nodes.astype(int), 1, 3) - 1]
+    return np.asarray(values[np.clip(nodes.astype(int), 1, 3) - 1])
 
 
 def _split(graph: Channels, cluster: Cluster) -> tuple[Floats, Floats, Floats, Floats]:

@@ -27,7 +27,7 @@ ROWS = (
     *(("CollNetDirect", "Simple"), ("CollNetChain", "LL"), ("CollNetChain", "Simple")),
     *(("NVLS", "Simple"), ("NVLSTree", "Simple"), ("PAT", "Simple")),
 )
-_UNITS = {"GB/s": 1e9, "GB/s per channel": 1e9}  # and microseconds, which are divided: 6.6 / 1e6 is 6.6e-06
+_EXPONENT = {"us": "e-6", "GB/s": "e9", "GB/s per channel": "e9"}  # appended to the digits, so that nothing is rounded
 
 
 @dataclass(frozen=True)
@@ -245,9 +245,7 @@ def _rows() -> tuple[Row, ...]:
             Row(
                 first=numbers(each["first"]),
                 last=numbers(each["last"]),
-                value=float(each["value"] or 0)
-                * _UNITS.get(each["unit"], 1.0)
-                / (1e6 if each["unit"] == "us" else 1.0),
+                value=float((each["value"] or "0") + _EXPONENT.get(each["unit"], "")),
                 **{key: each[key] for key in ("table", "hardware", "algorithm", "protocol", "gpu", "source")},
                 nodes=each["nodes"],
             )
