@@ -78,7 +78,7 @@ class Cluster:
     same_rings: bool = True
     mixed: bool = False
     collnet_enabled: bool = False
-    channels: int | None = None
+    channels: ArrayLike | None = None
     about: str = ""
 
     def __post_init__(self) -> None:

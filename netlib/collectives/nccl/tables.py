@@ -28,6 +28,7 @@ ROWS = (
     *(("NVLS", "Simple"), ("NVLSTree", "Simple"), ("PAT", "Simple")),
 )
 _EXPONENT = {"us": "e-6", "GB/s": "e9", "GB/s per channel": "e9"}  # appended to the digits, so that nothing is rounded
+_FACTOR = {"GiB/s": 2**30}
 
 
 @dataclass(frozen=True)
@@ -245,7 +246,7 @@ def _rows() -> tuple[Row, ...]:
             Row(
                 first=numbers(each["first"]),
                 last=numbers(each["last"]),
-                value=float((each["value"] or "0") + _EXPONENT.get(each["unit"], "")),
+                value=float((each["value"] or "0") + _EXPONENT.get(each["unit"], "")) * _FACTOR.get(each["unit"], 1),
                 **{key: each[key] for key in ("table", "hardware", "algorithm", "protocol", "gpu", "source")},
                 nodes=each["nodes"],
             )

@@ -8,7 +8,7 @@ Read with the chapter "Collectives", section "What NCCL chooses".
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -185,7 +185,7 @@ def tune(
     `op` is all_reduce, all_gather, reduce_scatter, broadcast or reduce; sizes are then whole buffers (n shards).
     Send, receive and all-to-all have no tuner: NCCL only chooses LL or Simple for them by size. `operations` counts
     operations aggregated in one group. `variables` are NCCL's environment variables; those that the cost model reads
-    take effect (see `variables.MODELLED`).
+    take effect (`MODELLED` lists them).
 
     >>> from netlib.collectives.nccl import named
     >>> pod = tune("2.30.7", named("dgx-h100", 128))
@@ -201,6 +201,7 @@ def tune(
     for name, value in given.items():
         if not isinstance(value, str):
             raise ValueError(f"variables[{name!r}] = {value!r} must be text, as in a shell; write it in quotes")
+    cluster = _limited(cluster, given)
     notes = _notes(chosen, cluster)
     if chosen.key < (2, 5):
         names, lat, bandwidth, on, why = closed_form(chosen, cluster, op)
@@ -220,6 +221,24 @@ def _overhead(variables: Mapping[str, str]) -> float | None:
     except ValueError:
         raise ValueError(f"NCCL_NET_OVERHEAD = {text[:40]!r} is no whole number; give nanoseconds") from None
     return None if value == -2 else value * 1e-9
+
+
+def _limited(cluster: Cluster, variables: Mapping[str, str]) -> Cluster:
+    """The communicator's channels within the user's limits; the searched graph, and so the plan's bandwidth, stays."""
+    limits: dict[str, int] = {}
+    for name in ("NCCL_MIN_CTAS", "NCCL_MIN_NCHANNELS", "NCCL_MAX_CTAS", "NCCL_MAX_NCHANNELS"):
+        if name in variables:
+            text = variables[name].strip()
+            if not text.isdigit() or int(text) < 1:
+                raise ValueError(f"{name} = {text[:40]!r} must be a whole number, 1 or more; give channels")
+            limits[name] = int(text)
+    if not limits:
+        return cluster
+    count = np.asarray(cluster.ring.count if cluster.channels is None else cluster.channels)
+    most = min([v for name, v in limits.items() if "MAX" in name], default=None)
+    least = max([v for name, v in limits.items() if "MIN" in name], default=None)
+    count = count if most is None else np.minimum(count, most)
+    return replace(cluster, channels=count if least is None else np.maximum(count, least))
 
 
 def _notes(chosen: Edition, cluster: Cluster) -> tuple[str, ...]:
