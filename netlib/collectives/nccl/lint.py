@@ -16,8 +16,7 @@ from netlib.collectives.nccl.graph import Cluster, named
 from netlib.collectives.nccl.selection import selected
 from netlib.collectives.nccl.tables import ALGORITHMS, PROTOCOLS, numbers
 from netlib.collectives.nccl.tuning import tune
-from netlib.collectives.nccl.variables import Variable, known_variables, parse_env, variable
-from netlib.names import nearest
+from netlib.collectives.nccl.variables import Variable, known_variables, meant, parse_env, variable
 from netlib.topology.collisions import expected_max_load
 
 VERDICTS = {
@@ -79,9 +78,7 @@ def _judged(name: str, value: str, given: Mapping[str, str], version: str, clust
     if name.lower() not in names:
         if not name.upper().startswith("N"):
             return Verdict(name, value, "unknown", "not one of NCCL's variables; not judged", "")
-        meant = nearest(name, names, "no name is near").rstrip("?")
-        hint = " ".join(names.get(word, word) for word in meant.split())
-        return Verdict(name, value, "unknown", f"not among the variables known here; {hint}", "")
+        return Verdict(name, value, "unknown", f"not among the variables known here; {meant(name)}", "")
     if name != names[name.lower()]:
         right = names[name.lower()]
         return Verdict(
@@ -125,6 +122,8 @@ def _rule(
         one, more = expected_max_load([8, 8 * int(value)], 8) / np.array([1, int(value)])
         hot = f"over 8 links the hottest carries {one:.2f} times the mean with one flow each, {more:.2f} with {value}"
         return known.advice, f"useful if {known.because}: {hot}"
+    if known.advice == "deprecated":  # by a later version than this
+        return "discouraged", f"{known.effect}; later versions know it no more{instead}"
     told = f"useful if {known.because}" if known.advice == "useful-if" else known.because
     return known.advice, f"{known.effect}; {told}" + _sms(known, value, cluster)
 

@@ -75,11 +75,8 @@ def symmetric_times(op: str, sizes: ArrayLike, n: ArrayLike, gpu: str, multicast
 def _value(table: str, gpu: str, op: str = "", kernel: str = "") -> float:
     """The constant of a table that fits best: that of the kernel, of the operation, or of all."""
     held = [row for row in rows(edition(EDITION), table) if row.gpu in ("", gpu)]
-    for wanted in (kernel, op, ""):
-        for row in held:
-            if row.algorithm == wanted:
-                return row.value
-    raise ValueError(f"table = {table!r} has no value for {gpu}; see tables.csv")
+    by_name = {row.algorithm: row.value for row in held}
+    return next(by_name[name] for name in (kernel or op, op, "") if name in by_name)
 
 
 def _bytes(op: str, kernel: str, size: Floats, n: Floats) -> Floats:

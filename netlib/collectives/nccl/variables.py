@@ -73,9 +73,19 @@ def variable(name: str) -> Variable:
     ('7', 'NCCL_MIN_CTAS')
     """
     if name not in _known():
-        hint = nearest(name.upper(), {each.upper(): each for each in _known()}, "see known_variables()")
-        raise ValueError(f"name = {name[:60]!r} is no variable of NCCL in this list; {hint}")
+        raise ValueError(f"name = {name[:60]!r} is no variable of NCCL in this list; {meant(name)}")
     return _known()[name]
+
+
+def meant(name: str) -> str:
+    """Which variable a misspelt name may have meant.
+
+    >>> meant("NCCL_IB_TIMOUT").split()[:4]
+    ['did', 'you', 'mean', 'NCCL_IB_TIMEOUT']
+    """
+    names = {each.lower(): each for each in _known()}
+    hint = nearest(name, names, "no name is near").rstrip("?")
+    return " ".join(names.get(word, word) for word in hint.split())
 
 
 @declared
@@ -91,11 +101,11 @@ def parse_env(text: str) -> dict[str, str]:
     found = {}
     for number, line in enumerate(text.splitlines(), 1):
         try:
-            words = shlex.split(line, comments=True)
+            words = shlex.split(line.rstrip().rstrip("\\"), comments=True)
         except ValueError:
             raise ValueError(f"line {number}, {line.strip()[:60]!r}, has a quote that is not closed") from None
         for word in words:
-            if word in ("export", "-x", "env", "\\"):
+            if word in ("export", "-x", "env"):
                 continue
             name, equals, value = word.partition("=")
             if not equals or not name.replace("_", "a").isalnum() or name[0].isdigit():
