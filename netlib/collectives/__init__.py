@@ -6,6 +6,7 @@ busbw       algbw, busbw and what a log's numbers mean                          
 primitives  reduce-scatter, all-gather, broadcast, reduce, all-to-all
 traffic     bytes per step of data, sharded, tensor, pipeline and expert parallelism
 crossing    where one algorithm overtakes another
+nccl        what NCCL chooses, by version: its tuner, its environment variables and a lint for them
 """
 
 from netlib.collectives.busbw import OPS, Op, algbw, busbw, busbw_factor, time_at_busbw

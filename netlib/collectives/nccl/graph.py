@@ -163,15 +163,18 @@ class Machine:
     about: str
 
 
-_LOG = "channels on one node as printed by NCCL ('24 coll channels'), speed x channels from its list of speeds; "
-_MORE = "16 channels between nodes: two for each of eight NICs, at the speed listed for half a port; NVLS "
+_A100 = "24 channels on one node as NCCL prints them; 240 GB/s are 12 NVLinks at the 20 GB/s that it plans; "
+_HOPPER = "24 channels on one node as NCCL prints them; of 370.8 GB/s its list of speeds allows 6 x 60 = 360; "
+_B200 = "of 721.8 GB/s NCCL's list of speeds allows 8 x 90 = 720 on one node, doubled to 16 channels; "
+_NDR = "between nodes assumed: two channels of 24 GB/s for each of 8 NICs (a port is planned at 48), NVLS at "
+_HDR = "between nodes assumed: two channels of 12 GB/s for each of 8 HDR ports (a port is planned at 24)"
 MACHINES: Mapping[str, Machine] = {
-    "dgx-a100": Machine("Ampere", (24, 10e9), (16, 12e9), None, "AMD", _LOG + "two channels for each HDR port"),
-    "dgx-h100": Machine("Hopper", (24, 15e9), (16, 24e9), 45e9, "Intel", _LOG + _MORE + "45 GB/s assumed"),
-    "dgx-h200": Machine("Hopper", (24, 15e9), (16, 24e9), 45e9, "Intel", _LOG + _MORE + "45 GB/s assumed"),
-    "p5": Machine("Hopper", (24, 15e9), (16, 24e9), 45e9, "AMD", _LOG + _MORE + "45 GB/s assumed"),
-    "dgx-b200": Machine("Blackwell", (16, 45e9), (16, 24e9), 45.1e9, "Intel", _LOG + _MORE + "45.1 GB/s assumed"),
-    "p6-b200": Machine("Blackwell", (16, 45e9), (16, 24e9), 45.1e9, "Intel", _LOG + _MORE + "45.1 GB/s assumed"),
+    "dgx-a100": Machine("Ampere", (24, 10e9), (16, 12e9), None, "AMD", _A100 + _HDR),
+    "dgx-h100": Machine("Hopper", (24, 15e9), (16, 24e9), 45e9, "Intel", _HOPPER + _NDR + "45 GB/s"),
+    "dgx-h200": Machine("Hopper", (24, 15e9), (16, 24e9), 45e9, "Intel", _HOPPER + _NDR + "45 GB/s"),
+    "p5": Machine("Hopper", (24, 15e9), (16, 24e9), 45e9, "AMD", _HOPPER + _NDR + "45 GB/s"),
+    "dgx-b200": Machine("Blackwell", (16, 45e9), (16, 24e9), 45.1e9, "Intel", _B200 + _NDR + "45.1 GB/s"),
+    "p6-b200": Machine("Blackwell", (16, 45e9), (16, 24e9), 45.1e9, "Intel", _B200 + _NDR + "45.1 GB/s"),
 }
 
 
@@ -180,7 +183,8 @@ def named(name: str, nodes: ArrayLike = 1, per_node: int = 8, version: str = "2.
     """A cluster of a named node type: dgx-a100, dgx-h100, dgx-h200, p5, dgx-b200 or p6-b200.
 
     One node and several have different channels, so `nodes` may mix both. None of the counts was chosen to meet a
-    measurement: `about` says where they were read, and what is assumed.
+    measurement: `about` says where they were read, and what is assumed. NCCL's own search may divide the same rate
+    into other channels; by its rules Hopper between nodes would get 8 x 45 = 360 GB/s, where logs show up to 384.
 
     >>> pod = named("dgx-h100", [1, 128])
     >>> pod.ranks.tolist(), pod.ring.inter.tolist()

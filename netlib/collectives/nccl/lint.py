@@ -213,9 +213,10 @@ def _forced(known: Variable, value: str, version: str, cluster: Cluster, size: f
         return "no-op", f"by the cost model NCCL {version} chooses the same on this cluster without it"
     text = f"at worst {ratio[worst]:.3g} times the time, at {_binary(sizes.ravel()[worst[0]])}"
     if ratio[-1].max() > 1.005:
-        at = (-1, *np.unravel_index(int(np.argmax(ratio[-1])), ratio[-1].shape))
-        now, then = (f"{each.seconds[at] * 1e3:.2f} ms ({each.name[at]})" for each in (after, before))
-        ranks = int(np.broadcast_to(cluster.ranks, ratio[-1].shape)[at[1:]])
+        at = int(np.argmax(ratio[-1]))
+        pairs = [(np.ravel(each.seconds[-1])[at] * 1e3, np.ravel(each.name[-1])[at]) for each in (after, before)]
+        now, then = (f"{ms:.2f} ms ({name})" for ms, name in pairs)
+        ranks = int(np.ravel(np.broadcast_to(cluster.ranks, ratio[-1].shape))[at])
         text = f"all-reduce of {_binary(size)} on {ranks} GPUs: {now} in place of {then}; {text}"
     # a tenth is within what the plan misses by
     return "harmful" if ratio[worst] > 1.1 else "discouraged", f"{text} (cost model of NCCL {version})"
