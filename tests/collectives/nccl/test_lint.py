@@ -192,7 +192,7 @@ def test_pasted_blocks():
         nccl.variable("NCCL_IB_TIMOUT")
 
 
-def test_lists_as_ncc_reads_them():
+def test_lists_as_nccl_reads_them():
     assert selected("ring", "all_reduce", "2.18.5") == {"Ring"}
     assert selected("Rings,tree", "all_reduce", "2.18.5") == {"Tree"}  # the old parser skips what it does not know
     assert selected("collnet", "all_reduce", "2.12.12") == {"CollNetDirect", "CollNetChain"}
