@@ -21,6 +21,7 @@ primitives  reduce-scatter, all-gather, broadcast, reduce, scatter, all-to-all
 traffic     bytes per step of data, sharded, tensor, pipeline and expert parallelism
 crossing    where one algorithm overtakes another
 loggp       the LogGP model: closed forms, and a clock for any schedule
+nccl        what NCCL chooses, by version: its tuner, its environment variables and a lint for them
 """
 
 from netlib.collectives.buckets import (
