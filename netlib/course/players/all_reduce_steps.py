@@ -1,0 +1,34 @@
+"""All-reduce, step by step: which rank sends which chunk to whom, and how long it takes."""
+
+from collections.abc import Callable
+from typing import Annotated
+
+from netlib.collectives import ring_allreduce
+from netlib.collectives.schedule import Schedule
+from netlib.course.explorer import Knob
+from netlib.course.player import Run, as_player
+from netlib.hardware import bandwidth
+from netlib.links import Link
+from netlib.units import KiB, MiB
+
+BUILDERS: dict[str, Callable[[int], Schedule]] = {  # one line each: its name on the knob, and what builds it for n ranks
+    "ring": ring_allreduce,
+    "two rings": lambda n: ring_allreduce(n, channels=2),
+}
+
+
+@as_player(
+    "all-reduce-steps",
+    title="All-reduce, step by step",
+    caption="Every column is a rank, every cell one chunk of its buffer; the number says of how many ranks the cell "
+    "holds the sum. One network card per rank: a step costs 5 µs and the busiest rank's bytes.",
+    alt="A row of ranks, each a column of cells. Arrows above the row carry chunks to ranks further right, arrows below "
+    "it to ranks further left; the cells fill up and are ticked off when their sum is complete.",
+)
+def all_reduce_steps(
+    algorithm: Annotated[str, Knob(*BUILDERS)],
+    ranks: Annotated[int, Knob(2, 3, 4, 5, 6, 7, 8, default=4, unit="ranks")],
+    size: Annotated[float, Knob(64 * KiB, 1 * MiB, 16 * MiB, 256 * MiB, default=16 * MiB, unit="iB", label="buffer")],
+) -> Run:
+    """Any all-reduce that builds for 2 to 8 ranks can be added above."""
+    return Run(BUILDERS[algorithm](ranks), size, Link(5e-6, bandwidth("ndr-400")))
