@@ -112,8 +112,8 @@
       this.elapsed = [0];
       for (const s of seconds) this.elapsed.push(this.elapsed[this.elapsed.length - 1] + s);
       this.slider.max = String(this.last);
-      const time = this.find('.nx-time');
-      time.replaceChildren(...seconds.map((s) => { const part = document.createElement('i'); part.style.flexGrow = String(s); return part; }));
+      const time = this.find('.nx-time'), total = sum(seconds) || 1;
+      time.replaceChildren(...seconds.map((s) => { const part = document.createElement('i'); part.style.flexGrow = String(s / total); return part; }));
       this.pause();
       this.tables();
       this.k = Math.round(share * this.last);
@@ -194,6 +194,10 @@
       };
       this.arrow = ([from, to]) => {
         const a = middle(from), b = middle(to);
+        if (Math.min(from, to) >= n) { // between switches: an arc below them
+          const y = SWITCH + 2, x1 = a + (b - a) * 0.1, x2 = b - (b - a) * 0.1;
+          return { d: `M${x1} ${y}C${x1} ${y + 26} ${x2} ${y + 26} ${x2} ${y}`, x: (x1 + x2) / 2, y: y + 23, tip: [x2, y, 0, -1] };
+        }
         if (Math.max(from, to) >= n) {
           const up = to >= n, rank = up ? a - 5 : b + 5, spread = (up ? b : a) - 0.25 * ((up ? b : a) - (up ? a : b));
           const ends = up ? [rank, top, spread, SWITCH + 6] : [spread, SWITCH + 6, rank, top], share = up ? 0.35 : 0.65;
@@ -272,7 +276,7 @@
       this.slider.setAttribute('aria-valuetext', k ? `after step ${k} of ${this.last}` : 'before the first step');
       [...this.find('.nx-time').children].forEach((part, i) => part.setAttribute('class', i < k - 1 || (i === k - 1 && !flying) ? 'nx-past' : i === k - 1 ? 'nx-present' : ''));
       const took = k ? `step ${k} takes ${this.nice(this.seconds[k - 1], 's')}; ` : '';
-      say(this.find('.nx-clock'), `${took}${this.nice(this.elapsed[k], 's')} of ${this.nice(this.elapsed[this.last], 's')} have passed`);
+      say(this.find('.nx-clock'), `${took}${this.nice(this.elapsed[k], 's')} of ${this.nice(this.elapsed[this.last], 's')} elapsed`);
       say(this.reading, story.says[k]);
       this.svg.setAttribute('aria-label', `${this.spec.alt} ${story.says[k]}`);
       const failure = this.find('.nx-failure');

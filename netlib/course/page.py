@@ -28,14 +28,17 @@ HOME = Path(netlib.__file__).parent
 
 
 def bake(own: Knobbed, draw: Callable[[Any], str] | None = None) -> str:
-    """The explorer's HTML (or what `draw` makes of it), from `build/bakes/` when nothing in netlib has changed since; others are always computed."""
-    draw = draw or render
+    """The explorer's HTML, or what `draw` makes of `own`, from `build/bakes/` when nothing in netlib has changed since.
+
+    What is defined outside netlib is always computed.
+    """
+    paint: Callable[[Any], str] = draw or render
     if not own.view.__module__.startswith("netlib."):
-        return draw(own)
+        return paint(own)
     cache = HOME.parent / "build" / "bakes" / f"{own.id}-{_source_hash(own)}.html"
     if cache.exists():
         return cache.read_text(encoding="utf-8")
-    page = draw(own)
+    page = paint(own)
     if (HOME.parent / "pyproject.toml").exists():  # an installed netlib leaves no files about
         cache.parent.mkdir(parents=True, exist_ok=True)
         draft = cache.with_suffix(f".{id(page)}.tmp")

@@ -14,6 +14,8 @@ from netlib.course.player_story import Message, Story, label, ledger
 from netlib.course.words import nice, rung
 
 FONT, HEAD, SWITCH, BARS = 12, 18, 24, 40
+Box = tuple[float, float, float, float]
+Spot = tuple[float, float, str]
 
 _COLOURS = {
     "text": "#1f2328",
@@ -111,6 +113,10 @@ class Layout:
     def arrow(self, m: Message) -> tuple[str, tuple[float, float], tuple[float, float], tuple[float, float]]:
         """Path of a message, where its label stands, and its tip and direction there."""
         a, b, n = self.middle(m.src), self.middle(m.dst), self.told.n
+        if min(m.src, m.dst) >= n:  # between switches: an arc below them
+            y, x1, x2 = SWITCH + 2.0, a + (b - a) * 0.1, b - (b - a) * 0.1
+            path = f"M{x1:.1f} {y:.1f}C{x1:.1f} {y + 26:.1f} {x2:.1f} {y + 26:.1f} {x2:.1f} {y:.1f}"
+            return path, ((x1 + x2) / 2, y + 23), (x2, y), (0.0, -1.0)
         if max(m.src, m.dst) >= n:
             spread = 0.25 * (min(a, b) - max(a, b)) * (1 if (m.src >= n) == (a > b) else -1)
             up = m.dst >= n
@@ -134,68 +140,108 @@ def picture(told: Story, k: int, size: float, width: float, alt: str, ledger: bo
     at = Layout(told, width, ledger)
     drawn = [*_cells(at, k), *(_arrows(at, k) if k else ()), *(_ledger(at, k, size) if ledger else ())]
     return (
-        f'<svg class="nx-svg nx-frame" role="img" aria-label="{escape(alt)}" viewBox="0 0 {width:g} {at.height:.0f}" '
+        f'<svg class="nx-frame" role="img" aria-label="{escape(alt)}" viewBox="0 0 {width:g} {at.height:.0f}" '
         f'width="{width:g}" style="color:{_ink("text")};font-size:{FONT}px;font-family:inherit;max-width:100%">'
         + "".join(drawn)
         + "</svg>"
     )
 
 
+def legend(summed: bool) -> str:
+    """What the marks mean, as HTML; `summed`: the schedule adds somewhere."""
+
+    def entry(drawn: str, words: str, wide: int = 30) -> str:
+        return (
+            f'<span class="nx-entry"><svg width="{wide}" height="16" aria-hidden="true" '
+            f'style="font-size:{FONT}px;color:{_ink("text")}">{drawn}</svg>{escape(words)}</span>'
+        )
+
+    def arrow(words: str, dash: str) -> str:
+        line = f'<path d="M1 8H42" style="stroke:{_ink("model")};stroke-width:1.6;{dash}"/>'
+        halo = f"paint-order:stroke;stroke:{_ink('paper')};stroke-width:6px"
+        return line + f'<path d="M49 8l-7-4v8z" style="fill:{_ink("model")}"/>' + _text(21, 12, words, style=halo)
+
+    frame = f"fill:{_ink('soft')};stroke:{_ink('bound')};stroke-width:0.8"
+    some = _rect(1, 1, 28, 14, frame) + _rect(2, 8, 26, 6.5, f"fill:{_ink('ramp-2')}") + _text(15, 12, "2")
+    done = _rect(1, 1, 28, 14, f"fill:{_ink('useful')}") + _text(15, 12, "✓", style="font-weight:700", colour="paper")
+    ring = _rect(2, 2, 26, 12, f"fill:none;stroke:{_ink('text')};stroke-width:2.4")
+    entries = [entry(arrow("+1", ""), "chunk 1, added", 50)] if summed else []
+    entries += [entry(arrow("1", "stroke-dasharray:5 3"), "chunk 1, kept", 50)]
+    entries += [entry(some, "sum over 2 ranks")] if summed else []
+    return "".join([*entries, entry(done, "finished"), entry(ring, "just arrived")])
+
+
 def _text(x: float, y: float, words: str, anchor: str = "middle", style: str = "", colour: str = "text") -> str:
-    return (
-        f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" style="fill:{_ink(colour)};{style}">'
-        f"{escape(words)}</text>"
-    )
+    return _texts([(x, y, words)], anchor, style, colour)
+
+
+def _texts(all_: Iterable[Spot], anchor: str = "middle", style: str = "", colour: str = "text") -> str:
+    """Words of one look."""
+    inside = "".join(f'<text x="{x:.4g}" y="{y:.4g}">{escape(words)}</text>' for x, y, words in all_)
+    return f'<g text-anchor="{anchor}" style="fill:{_ink(colour)};{style}">{inside}</g>' if inside else ""
 
 
 def _rect(x: float, y: float, w: float, h: float, style: str) -> str:
-    return f'<rect x="{x:.1f}" y="{y:.1f}" width="{w:.1f}" height="{h:.1f}" style="{style}"/>'
+    return _rects([(x, y, w, h)], style)
+
+
+def _rects(all_: Iterable[Box], style: str) -> str:
+    """Boxes of one look, as one path: a tenth of the letters that as many rectangles take."""
+    path = "".join(f"M{x:.4g} {y:.4g}h{w:.4g}v{h:.4g}h{-w:.4g}z" for x, y, w, h in all_)
+    return f'<path d="{path}" style="{style}"/>' if path else ""
 
 
 def _cells(at: Layout, k: int) -> Iterable[str]:
-    told, shown = at.told, at.told.shown
-    for rank in range(told.n):
-        yield _text(at.middle(rank), at.top + 13, f"rank {rank}" if at.column >= 46 else str(rank))
+    told, shown, chunks = at.told, at.told.shown[k], range(at.told.weight.size)
+    words = "rank {}" if at.column >= 46 else "{}"
+    yield _texts((at.middle(rank), at.top + 13, words.format(rank)) for rank in range(told.n))
     if at.folds == 1:
-        for chunk in range(told.weight.size):
-            _, y, _, high = at.place(0, chunk)
-            words = f"chunk {chunk}" if at.left > 40 else str(chunk)
-            yield _text(0, y + high / 2 + 4, words, "start")
-    changed = []
+        words = "chunk {}" if at.left > 40 else "{}"
+        middle = at.top + HEAD + at.cell[1] / 2 + 4
+        yield _texts(((0, middle + at.cell[1] * chunk, words.format(chunk)) for chunk in chunks), "start")
+    slots: list[Box] = []
+    changed: list[Box] = []
+    fills: dict[str, list[Box]] = {"ramp-2": [], "useful": [], "failure": []}
+    counts: dict[str, list[Spot]] = {name: [] for name in fills}
     for rank in range(told.n + told.switches):
-        for chunk in range(told.weight.size):
+        for chunk in chunks:
             x, y, w, h = at.place(rank, chunk)
-            parts, wanted = int(shown[k, rank, chunk]), int(told.wanted[chunk])
+            parts, wanted = int(shown[rank, chunk]), int(told.wanted[chunk])
             done = bool(told.good[k, rank, chunk] and told.needed[rank, chunk])
-            yield _rect(x, y, w, h, f"fill:{_ink('soft')};stroke:{_ink('bound')};stroke-width:0.8")
+            slots.append((x, y, w, h))
             full = h * min(1.0, abs(parts) / wanted)
-            colour = "failure" if parts < 0 else "useful" if done else "ramp-2"
+            kind = "failure" if parts < 0 else "useful" if done else "ramp-2"
             if parts:
-                yield _rect(x + 1, y + h - full + 1, w - 2, max(full - 2, 0.0), f"fill:{_ink(colour)}")
-            words = "✕" if parts < 0 else "✓" if done else str(parts) if parts and wanted > 1 else ""
-            if words and w >= 11 and h >= 14:
-                bold = "font-weight:700" if colour != "ramp-2" else ""
-                yield _text(x + w / 2, y + h / 2 + 4, words, style=bold, colour="text" if not bold else "paper")
+                fills[kind].append((x + 1, y + h - full + 1, w - 2, max(full - 2, 0.0)))
+            mark = "✕" if parts < 0 else "✓" if done else str(parts) if parts and wanted > 1 else ""
+            if mark and w >= 11 and h >= 14:
+                counts[kind].append((x + w / 2, y + h / 2 + 4, mark))
             if k and told.parts[k, rank, chunk] != told.parts[k - 1, rank, chunk]:
-                changed.append(_rect(x, y, w, h, f"fill:none;stroke:{_ink('text')};stroke-width:2.4"))
-    yield from changed
+                changed.append((x, y, w, h))
+    yield _rects(slots, f"fill:{_ink('soft')};stroke:{_ink('bound')};stroke-width:0.8")
+    yield from (_rects(boxes, f"fill:{_ink(kind)}") for kind, boxes in fills.items())
+    yield _texts(counts["ramp-2"])
+    yield _texts(counts["useful"] + counts["failure"], style="font-weight:700", colour="paper")
+    yield _rects(changed, f"fill:none;stroke:{_ink('text')};stroke-width:2.4")
     for switch in range(told.n, told.n + told.switches):
-        x, y, w, h = at.place(switch, 0)
+        x, y, _, h = at.place(switch, 0)
         yield _text(x - 6, y + h / 2 + 4, told.name(switch).removeprefix("the "), "end")
 
 
 def _arrows(at: Layout, k: int) -> Iterable[str]:
-    labels = []
+    labels: list[Spot] = []
+    heads = ""
     for i, m in enumerate(at.told.steps[k - 1]):
         path, spot, (x, y), (dx, dy) = at.arrow(m)
         style = f"fill:none;stroke:{_ink('model')};stroke-width:{2.6 if i == 0 else 1.4}"
-        dash = "" if m.add else ";stroke-dasharray:5 3"
-        yield f'<path d="{path}" style="{style}{dash}"/>'
-        head = f"{x:.1f},{y:.1f} {x - 7 * dx - 4 * dy:.1f},{y - 7 * dy + 4 * dx:.1f}"
-        yield f'<polygon points="{head} {x - 7 * dx + 4 * dy:.1f},{y - 7 * dy - 4 * dx:.1f}" style="fill:{_ink("model")}"/>'
-        halo = f"paint-order:stroke;stroke:{_ink('paper')};stroke-width:5px;stroke-linejoin:round"
-        labels.append(_text(*spot, label(m), style=halo + (";font-weight:700" if i == 0 else "")))
-    yield from labels
+        yield f'<path d="{path}" style="{style}{"" if m.add else ";stroke-dasharray:5 3"}"/>'
+        left, right = (f"{x - 7 * dx + side * dy:.1f} {y - 7 * dy - side * dx:.1f}" for side in (-4, 4))
+        heads += f"M{x:.1f} {y:.1f}L{left}L{right}z"
+        labels.append((*spot, label(m)))
+    yield f'<path d="{heads}" style="fill:{_ink("model")}"/>'
+    halo = f"paint-order:stroke;stroke:{_ink('paper')};stroke-width:9px;stroke-linejoin:round;"
+    yield _texts(labels[1:], style=halo)
+    yield _texts(labels[:1], style=halo + "font-weight:700")
 
 
 def _ledger(at: Layout, k: int, size: float) -> Iterable[str]:

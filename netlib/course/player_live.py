@@ -6,16 +6,18 @@ from typing import Any
 
 import numpy as np
 
-from netlib.course.live import Baked
 from netlib.course.player import Player, bake
-from netlib.course.player_draw import picture
+from netlib.course.player_draw import legend, picture
 from netlib.course.player_page import STEPS_HEAD, step_rows
 from netlib.course.player_story import clock, faults, sentences, story
 from netlib.course.words import nice
 
 
-class BakedPlayer(Baked):
+class Baked:
     """What a notebook shows in the book build: the page figure, and no widget state."""
+
+    def __init__(self, own: Player) -> None:
+        self.own = own
 
     def __repr__(self) -> str:
         return f"Player({self.own.id!r})"
@@ -26,16 +28,16 @@ class BakedPlayer(Baked):
 
 def show(own: Player) -> Any:
     """The live player, or with NETLIB_BOOK=1 in the environment its page figure."""
-    return live(own) if os.environ.get("NETLIB_BOOK", "") in {"", "0"} else BakedPlayer(own)
+    return live(own) if os.environ.get("NETLIB_BOOK", "") in {"", "0"} else Baked(own)
 
 
 def live(own: Player) -> Any:
     """A box of widgets: the knobs, play and a slider over the steps, the picture, its sentence, its table."""
-    import ipywidgets as w
+    import ipywidgets as w  # type: ignore[import-untyped]
 
     wide = w.Layout(width="46em", max_width="100%")
 
-    class Live(w.VBox):
+    class Live(w.VBox):  # type: ignore[misc]
         """The box; `.knobs` are the controls by name, `.step` the slider, `.image` the picture, `.said` the words."""
 
         def __init__(self) -> None:
@@ -58,9 +60,10 @@ def live(own: Player) -> Any:
             self.numbers = w.ToggleButton(description="Table", tooltip="all steps as a table")
             self.numbers.observe(self._moved, "value")
             self.image, self.said, self.table = w.HTML(layout=wide), w.HTML(), w.HTML()
+            self.marks = w.HTML()
             caption = w.HTML(f"<b>{html.escape(own.title)}</b> {html.escape(own.caption)}")
             transport = w.HBox([self.play, self.step, self.numbers])
-            super().__init__([*self.knobs.values(), transport, self.image, self.said, self.table, caption])
+            super().__init__([*self.knobs.values(), transport, self.marks, self.image, self.said, self.table, caption])
             self._changed()
 
         def __repr__(self) -> str:
@@ -74,6 +77,7 @@ def live(own: Player) -> Any:
                 self.run = own.at(tuple(control.value for control in self.knobs.values()))
                 self.story = story(self.run.schedule)
                 self.play.max = self.step.max = len(self.story.steps)
+                self.marks.value = legend(any(m.add for step in self.story.steps for m in step))
                 self._moved()
             except Exception as error:  # a callback's exception would vanish into the server's log
                 self.said.value = f'<b role="alert">{type(error).__name__}: {html.escape(str(error))}</b>'
@@ -84,7 +88,7 @@ def live(own: Player) -> Any:
             elapsed = np.append(0.0, np.cumsum(seconds))
             self.image.value = picture(told, k, run.size, 700, f"{own.alt} {said}")
             took = f"This step takes {nice(seconds[k - 1], 's')}; " if k else ""
-            time = f"{took}{nice(elapsed[k], 's')} of {nice(elapsed[-1], 's')} have passed."
+            time = f"{took}{nice(elapsed[k], 's')} of {nice(elapsed[-1], 's')} elapsed."
             wrong = f'<br><b style="color:#a3195b">✕ {html.escape(faults(told))}</b>' if faults(told) else ""
             self.said.value = f'<div role="status">{html.escape(said)} {time}{wrong}</div>'
             self.table.value = self._table() if self.numbers.value else ""

@@ -17,7 +17,7 @@ import numpy as np
 from netlib.course.explorer import states
 from netlib.course.page import knob_row
 from netlib.course.player import Player, Run
-from netlib.course.player_draw import picture
+from netlib.course.player_draw import legend, picture
 from netlib.course.player_story import Story, clock, faults, label, row, sentences, story
 from netlib.course.words import LADDERS, NO_VALUE, nice
 
@@ -45,6 +45,7 @@ def render(own: Player) -> str:
             *(knob_row(id, k, name, own) for k, name in enumerate(own.knobs)),
             '<button type="button" class="nx-reset">Reset</button>',
             "</div>",
+            f'<div class="nx-legend">{legend(any(m.add for each in told for step in each.steps for m in step))}</div>',
             f'<div class="nx-stage" hidden><svg class="nx-svg" role="img" aria-label="{e(own.alt)}"></svg></div>',
             f'<div class="nx-strip">{_strip(own, now, run.size)}</div>',
             f'<div class="nx-transport" role="group" aria-label="{e(own.title)}: steps" hidden>',
@@ -61,7 +62,7 @@ def render(own: Player) -> str:
             _table(LINKS_HEAD, link_rows(now, run.size, 0)),
             "</div></details>",
             f'<figcaption><span class="nx-title">{e(own.title)}</span> {e(own.caption)}</figcaption>',
-            "<noscript><p>Playing needs JavaScript; the pictures show key steps and the table all of them.</p></noscript>",
+            "<noscript><p>To play it needs JavaScript; the pictures show key steps, the table all.</p></noscript>",
             f'<script type="application/json" class="nx-spec">{text}</script>',
             "</figure>",
         ]

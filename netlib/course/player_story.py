@@ -149,8 +149,9 @@ def ledger(told: Story, size: float) -> tuple[Floats, Floats]:
 
 
 def clock(told: Story, run: Run) -> Floats:
-    """(T,) seconds of each step: alpha + bytes / bandwidth of the rank that sends or receives most (a switch has a port
-    for each rank), or the run's own.
+    """(T,) seconds of each step: alpha + bytes / bandwidth of the rank that sends or receives most, or the run's own.
+
+    A switch has a port for each neighbour: there the largest message counts.
 
     >>> from netlib.collectives import ring_allreduce
     >>> from netlib.links import Link
@@ -163,7 +164,10 @@ def clock(told: Story, run: Run) -> Floats:
         if given.shape != (len(told.steps),):
             raise ValueError(f"seconds has shape {given.shape}; give one for each of {len(told.steps)} steps")
         return given
-    busiest = np.maximum(*ledger(told, run.size))[:, : told.n].max(axis=1, initial=0.0)
+    busiest = np.maximum(*ledger(told, run.size))[:, : told.n].max(axis=1)
+    for k, step in enumerate(told.steps):
+        between = [run.size * told.weight[list(m.chunks)].sum() for m in step if min(m.src, m.dst) >= told.n]
+        busiest[k] = max([busiest[k], *between])
     return np.asarray(run.link.alpha + busiest / run.link.bandwidth, float)
 
 
@@ -180,7 +184,8 @@ def sentences(told: Story) -> list[str]:
     elif (held.sum(axis=1) == 1).all():
         first = "each rank holds one chunk"
     else:
-        first = f"{_listed('rank', np.flatnonzero(held.any(axis=1)).tolist())} alone have something to send"
+        who = np.flatnonzero(held.any(axis=1)).tolist()
+        first = f"{_listed('rank', who)} alone {'has' if len(who) == 1 else 'have'} something to send"
     found = [f"Before the first step {first}."]
     total = int(told.needed.sum())
     for k, step in enumerate(told.steps, 1):
@@ -216,7 +221,7 @@ def faults(told: Story) -> str:
     has, wants = int(told.parts[-1, rank, chunk]), int(told.wanted[chunk])
     return (
         f"This schedule is wrong: {len(wrong)} of {int(told.needed.sum())} cells never get what they need; "
-        f"{told.name(rank)} ends with {has} parts of chunk {chunk}, not with {wants}."
+        f"{told.name(rank)} ends with {has} part{'s' * (has != 1)} of chunk {chunk}, not with {wants}."
     )
 
 
@@ -263,4 +268,10 @@ def _numbers(values: Sequence[int]) -> str:
 
 
 def _listed(noun: str, values: Sequence[int]) -> str:
-    return f"{noun}{'s' * (len(values) != 1)} {_numbers(values)}"
+    """Numbers with their noun, as they are spoken.
+
+    >>> _listed("chunk", (0, 1, 2, 3, 6)), _listed("rank", (4,))
+    ('chunks 0 to 3 and 6', 'rank 4')
+    """
+    *most, last = _numbers(values).replace("–", " to ").split(", ")
+    return f"{noun}{'s' * (len(values) != 1)} {', '.join(most)}{' and ' * bool(most)}{last}"

@@ -11,7 +11,7 @@ from netlib.hardware import bandwidth
 from netlib.links import Link
 from netlib.units import KiB, MiB
 
-BUILDERS: dict[str, Callable[[int], Schedule]] = {  # one line each: its name on the knob, and what builds it for n ranks
+BUILDERS: dict[str, Callable[[int], Schedule]] = {  # one line each: name on the knob, what builds it
     "ring": ring_allreduce,
     "two rings": lambda n: ring_allreduce(n, channels=2),
 }
@@ -22,8 +22,8 @@ BUILDERS: dict[str, Callable[[int], Schedule]] = {  # one line each: its name on
     title="All-reduce, step by step",
     caption="Every column is a rank, every cell one chunk of its buffer; the number says of how many ranks the cell "
     "holds the sum. One network card per rank: a step costs 5 µs and the busiest rank's bytes.",
-    alt="A row of ranks, each a column of cells. Arrows above the row carry chunks to ranks further right, arrows below "
-    "it to ranks further left; the cells fill up and are ticked off when their sum is complete.",
+    alt="A row of ranks, each a column of cells. Arrows above the row carry chunks to ranks further right, those below "
+    "it to ranks further left; cells fill up and are ticked off when their sum is complete.",
 )
 def all_reduce_steps(
     algorithm: Annotated[str, Knob(*BUILDERS)],
