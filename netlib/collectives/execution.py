@@ -71,16 +71,15 @@ def in_the_end(schedule: Schedule) -> NDArray[np.bool_]:
 
 
 def expected(schedule: Schedule, buffers: ArrayLike) -> Array:
-    """(P, ...) what the collective must deliver of each chunk: the sum over all ranks, or the one that has it.
+    """(P, ...) what the collective must deliver of each chunk: the sum over all ranks that have it or a part of it.
 
     >>> from netlib.collectives import ring_allreduce
     >>> expected(ring_allreduce(2), [[1, 10], [2, 20]]).tolist()
     [3, 30]
     """
-    given, source = array("buffers", buffers), schedule.source
-    one = given[np.maximum(source, 0), np.arange(schedule.chunks)]
-    whole = given.sum(axis=0)
-    return np.asarray(np.where((source < 0).reshape(-1, *[1] * (given.ndim - 2)), whole, one), given.dtype)
+    given = array("buffers", buffers)
+    held = at_first(schedule)[: schedule.n].reshape(schedule.n, schedule.chunks, *[1] * (given.ndim - 2))
+    return np.asarray(np.where(held, given, np.zeros((), given.dtype)).sum(axis=0), given.dtype)
 
 
 @declared
@@ -172,7 +171,9 @@ class _Term:
 
 def _places(schedule: Schedule, rank: Ints) -> NDArray[np.bool_]:
     everyone = np.arange(schedule.n + schedule.switches)[:, None]
-    return np.asarray(((rank < 0) | (everyone == rank)) & (everyone < schedule.n))
+    columns = rank.reshape(schedule.chunks, -1).T  # one rank of each chunk, or several
+    named = np.logical_or.reduce([(column < 0) | (everyone == column) for column in columns])
+    return np.asarray(named & (everyone < schedule.n))
 
 
 def _check(number: int, step: Step, held: NDArray[np.bool_]) -> None:

@@ -147,8 +147,9 @@ class Schedule:
     n         ranks that hold buffers; src and dst from n on are switches that add
     phases    what is sent, in an order that respects the data
     weight    (P,) share of the buffer's `size` that each chunk takes
-    source    (P,) the rank that has the chunk at first; -1: each rank has its own part of a sum
-    target    (P,) the rank that needs it in the end; -1: all of them
+    source    (P,) the rank that has the chunk at first; -1: each rank has its own part of a sum;
+              (P, k): those ranks have a part each, named once or more
+    target    (P,) the rank that needs it in the end; -1: all of them; (P, k): those ranks
     switches  how many switches add
     """
 
@@ -220,13 +221,14 @@ def schedule_of(
     ends = []
     for end, value in (("source", source), ("target", target)):
         ranks = array(end, value)
-        if ranks.dtype.kind not in "iu" or ranks.shape not in ((), held.shape):
+        several = ranks.shape if ranks.ndim == 2 and ranks.size else held.shape
+        if ranks.dtype.kind not in "iu" or (ranks.ndim and ranks.shape[:1] != held.shape) or ranks.ndim > 2:
             raise ValueError(
                 f"{end} = {str(value)[:40]!r} must be one whole number, or one for each of {held.size} chunks"
             )
         if ranks.size and not (ranks.min() >= -1 and ranks.max() < n):
             raise ValueError(f"{end} = {str(value)[:40]!r} must hold ranks below n = {n}, or -1 for all")
-        ends.append(np.broadcast_to(ranks, held.shape).astype(np.int32))
+        ends.append(np.broadcast_to(ranks, several).astype(np.int32))
     for part in phases:
         if max(part.src.max(initial=0), part.dst.max(initial=0)) >= n + switches:
             raise ValueError(f"phases must use ranks below n + switches = {n + switches}")
@@ -268,16 +270,28 @@ def side_by_side(name: str, schedules: Sequence[Schedule]) -> Schedule:
         many = 1 + max((part.channel for parts in spread for part in parts), default=0)
         phases = tuple(replace(part, channel=part.channel + many * j) for j in range(k) for part in spread[j])
     weight, source, target = (
-        np.stack([getattr(each, name) for each in schedules], axis=1).ravel() for name in ("weight", "source", "target")
+        np.stack([getattr(each, name) for each in schedules], axis=1).reshape(-1, *getattr(first, name).shape[1:])
+        for name in ("weight", "source", "target")
     )
     return replace(first, name=name, phases=phases, weight=weight / k, source=source, target=target)
+
+
+def rank_below(n: int, name: str, value: int) -> int:
+    """`value` as one of n ranks, refused in one sentence if it is none.
+
+    >>> rank_below(8, "root", 7)
+    7
+    """
+    if not 0 <= value < n:
+        raise ValueError(f"{name} = {value} is none of n = {n} ranks; give 0 to {n - 1}")
+    return value
 
 
 def _alike(schedules: Sequence[Schedule]) -> Schedule:
     """The first of schedules that fit together, or one sentence."""
     if not schedules or not all(isinstance(each, Schedule) for each in schedules):
         raise ValueError("schedules must be a list of at least one Schedule; make them with a builder")
-    if len({(each.n, each.chunks, each.switches) for each in schedules}) > 1:
+    if len({(each.n, each.chunks, each.switches, each.source.shape, each.target.shape) for each in schedules}) > 1:
         raise ValueError(
             "schedules must share n, switches and the number of chunks; split the chunks of the coarser one"
         )
