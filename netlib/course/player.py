@@ -1,6 +1,6 @@
 """Player: a schedule shown step by step, with at most three knobs, in a notebook and in a page.
 
-A player is a function from plain knob values to a `Run`:
+A player is a function from plain knob values to a `Scene`:
 
     @as_player(
         "two-rings",
@@ -8,8 +8,8 @@ A player is a function from plain knob values to a `Run`:
         caption="Each step moves one chunk a rank.",
         alt="Ranks in a row with their chunks as cells; arrows carry chunks to the next rank.",
     )
-    def two_rings(n: Annotated[int, Knob(2, 4, 8, default=4, unit="ranks")]) -> Run:
-        return Run(ring_allreduce(n), size=1e6, link=Link(5e-6, 50e9))
+    def two_rings(n: Annotated[int, Knob(2, 4, 8, default=4, unit="ranks")]) -> Scene:
+        return Scene(ring_allreduce(n), size=1e6, link=Link(5e-6, 50e9))
 
 Put it in `netlib/course/players/two_rings.py`; then `play("two-rings")` shows it in a notebook, and
 `bake("two-rings")` is its HTML for the page, where a `player` directive puts it. Any schedule can be shown; how it is
@@ -28,7 +28,7 @@ from netlib.links import Link
 
 
 @dataclass(frozen=True, eq=False)
-class Run:
+class Scene:
     """What a player shows: a schedule on a buffer of `size` bytes (as nccl-tests counts it) over equal links.
 
     Each step takes alpha, and the bytes of the busiest rank over the bandwidth. `seconds` (one for each step) replaces
@@ -43,21 +43,21 @@ class Run:
 
 @dataclass(frozen=True)
 class Player(Knobbed):
-    """A view that returns a `Run`, with its knobs and its words; call it with knob values for one run."""
+    """A view that returns a `Scene`, with its knobs and its words; call it with knob values for one of them."""
 
-    def at(self, index: tuple[int, ...]) -> Run:
-        """The run of the state at these places of the grid."""
-        run = self.view(**{name: k.values[i] for (name, k), i in zip(self.knobs.items(), index, strict=True)})
-        if not isinstance(run, Run):
-            raise ValueError(f"player {self.id!r} returned {type(run).__name__}; return Run(schedule, size, link)")
-        return run
+    def at(self, index: tuple[int, ...]) -> Scene:
+        """What is shown at these places of the grid."""
+        scene = self.view(**{name: k.values[i] for (name, k), i in zip(self.knobs.items(), index, strict=True)})
+        if not isinstance(scene, Scene):
+            raise ValueError(f"player {self.id!r} returned {type(scene).__name__}; return Scene(schedule, size, link)")
+        return scene
 
-    def __call__(self, **values: float | str) -> Run:
-        """The run at these knob values; a knob left out stands at its default."""
+    def __call__(self, **values: float | str) -> Scene:
+        """What is shown at these knob values; a knob left out stands at its default."""
         return self.at(self.index(**values))
 
 
-def as_player(id: str, *, title: str, caption: str, alt: str) -> Callable[[Callable[..., Run]], Player]:
+def as_player(id: str, *, title: str, caption: str, alt: str) -> Callable[[Callable[..., Scene]], Player]:
     """Make a player of a view; its knobs are its parameters, annotated `Annotated[int, Knob(...)]`."""
     return lambda view: Player(id, title, caption, alt, view, knobs_of("player", id, view, title, caption, alt))
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from netlib.course.explorer import states
 from netlib.course.page import knob_row
-from netlib.course.player import Player, Run
+from netlib.course.player import Player, Scene
 from netlib.course.player_draw import legend, picture
 from netlib.course.player_story import Story, clock, faults, label, row, sentences, story
 from netlib.course.words import LADDERS, NO_VALUE, nice
@@ -80,7 +80,7 @@ def key_steps(told: Story) -> list[int]:
     return sorted({0, min(1, last), last // 2, last})
 
 
-def step_rows(told: Story, run: Run) -> list[list[str]]:
+def step_rows(told: Story, run: Scene) -> list[list[str]]:
     """The rows of the table of steps."""
     seconds = clock(told, run)
     total, done = int(told.needed.sum()), told.finished
@@ -112,7 +112,7 @@ def link_rows(told: Story, size: float, k: int) -> list[list[str]]:
     ]
 
 
-def specification(own: Player, runs: Sequence[Run], told: Sequence[Story]) -> dict[str, Any]:
+def specification(own: Player, runs: Sequence[Scene], told: Sequence[Story]) -> dict[str, Any]:
     """What the script needs: knobs, and packed the distinct stories and each state's size and seconds."""
     different = list({id(each): each for each in told}.values())
     place = {id(each): i for i, each in enumerate(different)}
@@ -154,7 +154,7 @@ def _plain(told: Story) -> dict[str, Any]:
     }
 
 
-def _once(runs: Sequence[Run]) -> list[Story]:
+def _once(runs: Sequence[Scene]) -> list[Story]:
     """The story of each run; runs of equal schedules share one."""
     known: dict[bytes, Story] = {}
     found = []

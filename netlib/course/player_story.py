@@ -12,7 +12,7 @@ import numpy as np
 from netlib.arguments import Floats, floats
 from netlib.collectives.execution import Array, execute, in_the_end
 from netlib.collectives.schedule import Ints, Phase, Schedule, phase
-from netlib.course.player import Run
+from netlib.course.player import Scene
 
 RANKS, CHUNKS, STEPS = 16, 64, 200  # what a picture can hold
 
@@ -148,7 +148,7 @@ def ledger(told: Story, size: float) -> tuple[Floats, Floats]:
     return sent, received
 
 
-def clock(told: Story, run: Run) -> Floats:
+def clock(told: Story, run: Scene) -> Floats:
     """(T,) seconds of each step: alpha + bytes / bandwidth of the rank that sends or receives most, or the run's own.
 
     A switch has a port for each neighbour: there the largest message counts.
@@ -156,7 +156,7 @@ def clock(told: Story, run: Run) -> Floats:
     >>> from netlib.collectives import ring_allreduce
     >>> from netlib.links import Link
     >>> ring = ring_allreduce(4)
-    >>> clock(story(ring), Run(ring, 4e6, Link(5e-6, 50e9))).tolist() == [25e-6] * 6
+    >>> clock(story(ring), Scene(ring, 4e6, Link(5e-6, 50e9))).tolist() == [25e-6] * 6
     True
     """
     if run.seconds is not None:

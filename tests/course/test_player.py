@@ -14,12 +14,15 @@ from hypothesis import strategies as st
 from netlib.collectives import ring_all_gather, ring_allreduce, ring_allreduce_time, ring_reduce_scatter, ring_through
 from netlib.collectives.execution import counts
 from netlib.collectives.schedule import phase, schedule_of, side_by_side
+from netlib.collectives.simulation import simulate
 from netlib.course import explorers, page, play, player_page, players
 from netlib.course.explorer import Knob
-from netlib.course.player import Player, Run, as_player, bake, find
+from netlib.course.player import Player, Scene, as_player, bake, find
 from netlib.course.player_draw import Layout, legend, picture
 from netlib.course.player_story import clock, faults, in_rounds, label, ledger, row, sentences, story
+from netlib.course.players.all_reduce_steps import BUILDERS
 from netlib.links import Link
+from netlib.topology import one_switch
 
 WORDS = {"title": "T", "caption": "C", "alt": "What the picture looks like."}
 LINK = Link(5e-6, 50e9)
@@ -36,7 +39,7 @@ SWITCHED = schedule_of(  # four ranks, a switch that adds and hands back
 
 
 def one(schedule, id="one", seconds=None):
-    return as_player(id, **WORDS)(lambda: Run(schedule, 4e6, LINK, seconds))
+    return as_player(id, **WORDS)(lambda: Scene(schedule, 4e6, LINK, seconds))
 
 
 def replay(schedule):
@@ -93,26 +96,37 @@ def test_bytes_are_those_that_counts_finds(n, channels):
 
 @pytest.mark.parametrize("n", [2, 3, 8])
 def test_the_clock_is_the_closed_form_of_the_ring(n):
-    seconds = clock(story(ring_allreduce(n)), Run(ring_allreduce(n), 4e6, LINK))
+    seconds = clock(story(ring_allreduce(n)), Scene(ring_allreduce(n), 4e6, LINK))
     assert seconds.size == 2 * (n - 1)
     assert seconds.sum() == pytest.approx(float(ring_allreduce_time(4e6, n, LINK)), rel=1e-12)
 
 
+@pytest.mark.parametrize("n", [3, 4, 7, 8])
+@pytest.mark.parametrize("build", [v for name, v in BUILDERS.items() if "switch" not in name], ids=lambda b: b.__name__)
+def test_the_clock_is_the_simulation_of_one_switch(build, n):
+    """A port of the switch at each end has half of alpha; the messages of a rank share its port."""
+    schedule = build(n)
+    run = simulate(schedule, one_switch(n, Link(2.5e-6, 50e9)), 4e6)
+    seconds = clock(story(schedule), Scene(schedule, 4e6, LINK))
+    assert seconds.sum() == pytest.approx(run.seconds, rel=1e-9)
+    np.testing.assert_allclose(np.cumsum(seconds), np.unique(run.ends), rtol=1e-9)
+
+
 def test_the_busiest_rank_sets_the_clock_and_a_switch_has_a_port_for_each():
     fan = schedule_of("fan", "broadcast", 3, [phase(0, 0, [1, 2], 0, False)], source=0)
-    assert clock(story(fan), Run(fan, 1e6, Link(0, 1e6))).tolist() == [2.0]
-    assert clock(story(SWITCHED), Run(SWITCHED, 1e6, Link(0, 1e6))).tolist() == [1.0, 1.0]
+    assert clock(story(fan), Scene(fan, 1e6, Link(0, 1e6))).tolist() == [2.0]
+    assert clock(story(SWITCHED), Scene(SWITCHED, 1e6, Link(0, 1e6))).tolist() == [1.0, 1.0]
     relay = schedule_of(
         "relay", "broadcast", 2, [phase([0, 1, 2], [0, 2, 3], [2, 3, 1], 0, False)], source=0, switches=2
     )
-    assert clock(story(relay), Run(relay, 1e6, Link(0, 1e6))).tolist() == [1.0, 1.0, 1.0]
+    assert clock(story(relay), Scene(relay, 1e6, Link(0, 1e6))).tolist() == [1.0, 1.0, 1.0]
 
 
 def test_a_simulation_may_give_the_seconds():
     ring = ring_allreduce(2)
-    assert clock(story(ring), Run(ring, 1.0, LINK, [1, 2])).tolist() == [1.0, 2.0]
+    assert clock(story(ring), Scene(ring, 1.0, LINK, [1, 2])).tolist() == [1.0, 2.0]
     with pytest.raises(ValueError, match=r"seconds has shape \(3,\); give one for each of 2 steps"):
-        clock(story(ring), Run(ring, 1.0, LINK, [1, 2, 3]))
+        clock(story(ring), Scene(ring, 1.0, LINK, [1, 2, 3]))
 
 
 def test_channels_go_at_once_as_far_as_their_data_allow():
@@ -184,7 +198,7 @@ def test_unlike_messages_are_not_called_alike():
         (lambda: story(schedule_of("s", "s", 2, [phase(0, 0, 1, 0, True, times=201)])), "steps = 201 do not fit"),
         (lambda: find("no-such"), "player 'no-such' does not exist; "),
         (lambda: find(3), "player '3' does not exist; "),
-        (lambda: as_player("p", **WORDS)(lambda: 3)(), "player 'p' returned int; return Run(schedule, size, link)"),
+        (lambda: as_player("p", **WORDS)(lambda: 3)(), "player 'p' returned int; return Scene(schedule, size, link)"),
         (lambda: as_player("p", **WORDS)(lambda n: None), "parameter 'n' of player 'p' must be annotated"),
         (lambda: as_player("p", title="T", caption="C", alt="")(lambda: None), "player 'p' needs a title"),
         (lambda: find("all-reduce-steps")(ranks=99), "ranks = 99 is not on the knob's grid"),
@@ -258,18 +272,16 @@ def test_the_legend_speaks_of_sums_where_there_are_any():
 
 
 def test_runs_of_one_schedule_share_a_story():
-    own = find("all-reduce-steps")
-    sizes = len(own.knobs["size"].values)
-    runs = [own.at(index) for index in np.ndindex(own.shape)]
-    told = player_page._once(runs)
-    assert len({id(each) for each in told}) == len(runs) / sizes
+    own = find("ring-family")
+    told = player_page._once([own.at(index) for index in np.ndindex(own.shape)])
+    assert len({id(each) for each in told}) == 3 * (2 * 7 - 1)  # of two ranks there is one order only
     hop = phase(0, 0, 1, 0, False)
     ways = [schedule_of("w", "broadcast", 2, [hop], weight=w, source=0) for w in ([0.5, 0.5], [0.25, 0.75])]
-    assert len({id(s) for s in player_page._once([Run(w, 1, LINK) for w in ways])}) == 2
+    assert len({id(s) for s in player_page._once([Scene(w, 1, LINK) for w in ways])}) == 2
 
 
 def test_tables_say_it_all():
-    run = Run(ring_allreduce(2), 4e6, LINK)
+    run = Scene(ring_allreduce(2), 4e6, LINK)
     told = story(run.schedule)
     assert player_page.step_rows(told, run) == [
         ["0", "", "", "0 s", "0 of 4"],
@@ -283,7 +295,9 @@ def test_tables_say_it_all():
 
 
 def test_titles_and_names_are_escaped():
-    own = as_player("sharp", title="a < b", caption="x & y", alt="<alt> text")(lambda: Run(ring_allreduce(2), 1, LINK))
+    own = as_player("sharp", title="a < b", caption="x & y", alt="<alt> text")(
+        lambda: Scene(ring_allreduce(2), 1, LINK)
+    )
     text = player_page.render(own)
     assert "a &lt; b" in text
     assert "x &amp; y" in text
@@ -361,8 +375,8 @@ def test_live_steps_through_and_says_the_same_words():
 
 
 def test_live_shows_an_error_instead_of_swallowing_it():
-    def view(n: Annotated[int, Knob(2, 17)]) -> Run:
-        return Run(ring_allreduce(n), 1.0, LINK)
+    def view(n: Annotated[int, Knob(2, 17)]) -> Scene:
+        return Scene(ring_allreduce(n), 1.0, LINK)
 
     box = play(as_player("made", **WORDS)(view))
     box.knobs["n"].value = 1

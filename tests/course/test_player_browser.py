@@ -9,7 +9,7 @@ from playwright.sync_api import sync_playwright
 
 from netlib.collectives.schedule import phase, schedule_of
 from netlib.course import page, player_page, players
-from netlib.course.player import Run, as_player, find
+from netlib.course.player import Scene, as_player, find
 from netlib.course.player_story import clock, ledger, sentences, story
 from netlib.course.words import nice
 from netlib.links import Link
@@ -28,9 +28,9 @@ HOPS = [
 
 
 @as_player("sample-switch", **WORDS)
-def sample_switch() -> Run:
+def sample_switch() -> Scene:
     """Two switches, and a last step that counts a part twice: everything a picture can hold."""
-    return Run(schedule_of("sample", "all_reduce", 2, HOPS, switches=2), 3e6, Link(1e-6, 1e9))
+    return Scene(schedule_of("sample", "all_reduce", 2, HOPS, switches=2), 3e6, Link(1e-6, 1e9))
 
 
 EVERY = {own.id: own for own in (*map(find, players.ids()), sample_switch)}

@@ -4,7 +4,7 @@ from typing import Annotated
 
 from netlib.collectives import ring_through
 from netlib.course.explorer import Knob
-from netlib.course.player import Run, as_player
+from netlib.course.player import Scene, as_player
 from netlib.hardware import bandwidth
 from netlib.links import Link
 from netlib.units import MiB
@@ -22,8 +22,8 @@ def ring_family(
     collective: Annotated[str, Knob("reduce_scatter", "all_gather", "all_reduce")],
     ranks: Annotated[int, Knob(2, 3, 4, 5, 6, 7, 8, default=5, unit="ranks")],
     order: Annotated[str, Knob("as numbered", "evens, then odds")],
-) -> Run:
+) -> Scene:
     """The order changes who talks to whom, and on equal links nothing else."""
     numbers = list(range(ranks))
     ring = numbers if order == "as numbered" else numbers[::2] + numbers[1::2]
-    return Run(ring_through(ring, collective), 16 * MiB, Link(5e-6, bandwidth("ndr-400")))
+    return Scene(ring_through(ring, collective), 16 * MiB, Link(5e-6, bandwidth("ndr-400")))
