@@ -66,7 +66,7 @@
       const stage = this.find('.nx-stage');
       let width = stage.clientWidth;
       new ResizeObserver(() => {
-        if (Math.abs(stage.clientWidth - width) < 1) return;
+        if (Math.abs(stage.clientWidth - width) < 1 || stage.clientWidth < 100) return; // hidden, or about to be measured
         width = stage.clientWidth;
         this.draw();
       }).observe(stage);
@@ -176,7 +176,7 @@
     // ---- what the run and the width decide
     draw() {
       const { story, svg } = this, n = story.n, P = story.weight.length, switches = story.names.length - n;
-      const width = this.find('.nx-stage').clientWidth, left = width >= 480 ? 58 : 18, column = (width - left - 4) / n;
+      const width = this.find('.nx-stage').clientWidth, bare = story.called[0] === '0', left = width >= 480 ? 58 : bare ? 18 : 32, column = (width - left - 4) / n;
       const folds = Math.ceil(P / 16), rows = Math.ceil(P / folds), cellW = Math.min(72, column * 0.8) / folds;
       const cellH = rows <= 6 ? 24 : rows <= 8 ? 20 : 15;
       const rise = (span) => Math.min(70, 12 + 8 * span);
@@ -213,7 +213,7 @@
       svg.setAttribute('width', String(width));
       svg.setAttribute('height', String(Math.round(foot + 18)));
       for (let rank = 0; rank < n; rank++) node('text', { x: middle(rank), y: top + 13, 'text-anchor': 'middle' }, svg, column >= 46 ? `rank ${rank}` : String(rank));
-      if (folds === 1) for (let chunk = 0; chunk < P; chunk++) node('text', { x: 0, y: place(0, chunk)[1] + cellH / 2 + 4 }, svg, left > 40 ? `chunk ${chunk}` : String(chunk));
+      if (folds === 1) for (let chunk = 0; chunk < P; chunk++) node('text', { x: 0, y: place(0, chunk)[1] + cellH / 2 + 4 }, svg, left > 40 && bare ? `chunk ${story.called[chunk]}` : story.called[chunk]);
       for (let rank = n; rank < n + switches; rank++) node('text', { x: place(rank, 0)[0] - 6, y: SWITCH / 2 + 6, 'text-anchor': 'end' }, svg, story.names[rank].replace('the ', ''));
       this.cells = story.names.map((_, rank) => story.weight.map((__, chunk) => {
         const [x, y, w, h] = place(rank, chunk);

@@ -42,7 +42,7 @@ class Layout:
     @property
     def left(self) -> float:
         """Room for the chunks' names."""
-        return 58 if self.width >= 480 else 18
+        return 58 if self.width >= 480 else 18 if self.told.called[0] == "0" else 32
 
     @property
     def column(self) -> float:
@@ -151,8 +151,9 @@ def legend(summed: bool) -> str:
     """What the marks mean, as HTML; `summed`: the schedule adds somewhere."""
 
     def entry(drawn: str, words: str, wide: int = 30) -> str:
+        row = "display:inline-flex;gap:0.4em;align-items:center;margin-right:0.6em"  # for pages without a style sheet
         return (
-            f'<span class="nx-entry"><svg width="{wide}" height="16" aria-hidden="true" '
+            f'<span class="nx-entry" style="{row}"><svg width="{wide}" height="16" aria-hidden="true" '
             f'style="font-size:{FONT}px;color:{_ink("text")}">{drawn}</svg>{escape(words)}</span>'
         )
 
@@ -196,9 +197,9 @@ def _cells(at: Layout, k: int) -> Iterable[str]:
     words = "rank {}" if at.column >= 46 else "{}"
     yield _texts((at.middle(rank), at.top + 13, words.format(rank)) for rank in range(told.n))
     if at.folds == 1:
-        words = "chunk {}" if at.left > 40 else "{}"
+        words = "chunk {}" if at.left > 40 and told.called[0] == "0" else "{}"
         middle = at.top + HEAD + at.cell[1] / 2 + 4
-        yield _texts(((0, middle + at.cell[1] * chunk, words.format(chunk)) for chunk in chunks), "start")
+        yield _texts(((0, middle + at.cell[1] * chunk, words.format(told.called[chunk])) for chunk in chunks), "start")
     slots: list[Box] = []
     changed: list[Box] = []
     fills: dict[str, list[Box]] = {"ramp-2": [], "useful": [], "failure": []}
@@ -237,7 +238,7 @@ def _arrows(at: Layout, k: int) -> Iterable[str]:
         yield f'<path d="{path}" style="{style}{"" if m.add else ";stroke-dasharray:5 3"}"/>'
         left, right = (f"{x - 7 * dx + side * dy:.1f} {y - 7 * dy - side * dx:.1f}" for side in (-4, 4))
         heads += f"M{x:.1f} {y:.1f}L{left}L{right}z"
-        labels.append((*spot, label(m)))
+        labels.append((*spot, label(at.told, m)))
     yield f'<path d="{heads}" style="fill:{_ink("model")}"/>'
     halo = f"paint-order:stroke;stroke:{_ink('paper')};stroke-width:9px;stroke-linejoin:round;"
     yield _texts(labels[1:], style=halo)

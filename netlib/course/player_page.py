@@ -77,7 +77,7 @@ def key_steps(told: Story) -> list[int]:
     [0, 1, 3, 6]
     """
     last = len(told.steps)
-    return sorted({0, min(1, last), last // 2, last})
+    return sorted({0, min(1, last), (last + 1) // 2, last})
 
 
 def step_rows(told: Story, run: Scene) -> list[list[str]]:
@@ -141,12 +141,13 @@ def _plain(told: Story) -> dict[str, Any]:
     return {
         "n": told.n,
         "names": [told.name(r) for r in range(told.n + told.switches)],
+        "called": list(told.called),
         "weight": told.weight.tolist(),
         "wanted": told.wanted.tolist(),
         "needed": told.needed.astype(int).tolist(),
         "first": shown[0].tolist(),
         "then": [[[r, c, int(shown[k][r, c])] for r, c in each.tolist()] for k, each in enumerate(changes, 1)],
-        "steps": [[[m.src, m.dst, int(m.add), list(m.chunks), label(m)] for m in step] for step in told.steps],
+        "steps": [[[m.src, m.dst, int(m.add), list(m.chunks), label(told, m)] for m in step] for step in told.steps],
         "finished": told.finished,
         "says": sentences(told),
         "rows": [row(told, k) for k in range(1, len(told.steps) + 1)],

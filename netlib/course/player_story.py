@@ -37,6 +37,7 @@ class Story:
     good      (T + 1, R, P) whether the cell holds all that it must, once each
     needed    (R, P) whether the rank needs the chunk in the end
     weight    (P,) share of the buffer
+    called    (P,) the chunks' names: their numbers, or from whom to whom each goes
     """
 
     n: int
@@ -47,6 +48,7 @@ class Story:
     good: Array
     needed: Array
     weight: Floats
+    called: tuple[str, ...]
 
     @property
     def finished(self) -> list[int]:
@@ -91,7 +93,15 @@ def story(schedule: Schedule) -> Story:
         good=(held == must).all(axis=-1),
         needed=in_the_end(schedule),
         weight=schedule.weight,
+        called=_called(schedule),
     )
+
+
+def _called(schedule: Schedule) -> tuple[str, ...]:
+    """Where every chunk goes from one rank to one other, that is its name."""
+    both = list(zip(schedule.source.tolist(), schedule.target.tolist(), strict=True))
+    addressed = all(min(ends) >= 0 for ends in both)
+    return tuple(f"{a}→{b}" if addressed else str(c) for c, (a, b) in enumerate(both))
 
 
 def in_rounds(schedule: Schedule) -> list[Phase]:
@@ -185,12 +195,12 @@ def sentences(told: Story) -> list[str]:
         first = "each rank holds one chunk"
     else:
         who = np.flatnonzero(held.any(axis=1)).tolist()
-        first = f"{_listed('rank', who)} alone {'has' if len(who) == 1 else 'have'} something to send"
+        first = f"{_listed('rank', [str(r) for r in who])} alone {'has' if len(who) == 1 else 'have'} something to send"
     found = [f"Before the first step {first}."]
     total = int(told.needed.sum())
     for k, step in enumerate(told.steps, 1):
         lead, others = step[0], len(step) - 1
-        what, it = _listed("chunk", lead.chunks), "it" if len(lead.chunks) == 1 else "them"
+        what, it = _listed("chunk", [told.called[c] for c in lead.chunks]), "it" if len(lead.chunks) == 1 else "them"
         verb = "adds" if lead.add else "keeps"
         said = f"Step {k} of {last}: {told.name(lead.src)} sends {what} to {told.name(lead.dst)}, which {verb} {it}"
         if others:
@@ -237,41 +247,43 @@ def row(told: Story, k: int) -> str:
         return str(rank) if rank < told.n else told.name(rank)
 
     def short(m: Message) -> str:
-        return f"{end(m.src)} → {end(m.dst)}: {'add' if m.add else 'keep'} {_numbers(m.chunks)}"
+        return f"{end(m.src)} → {end(m.dst)}: {'add' if m.add else 'keep'} {_closed(told.called[c] for c in m.chunks)}"
 
     return "; ".join(map(short, told.steps[k - 1]))
 
 
-def label(message: Message) -> str:
+def label(told: Story, message: Message) -> str:
     """What stands on an arrow: the chunks, with a plus where they are added.
 
-    >>> label(Message(0, 1, (4, 5, 6), add=True)), label(Message(0, 1, (0, 2, 4, 6), add=False))
+    >>> from netlib.collectives import ring_allreduce
+    >>> told = story(ring_allreduce(8))
+    >>> label(told, Message(0, 1, (4, 5, 6), add=True)), label(told, Message(0, 1, (0, 2, 4, 6), add=False))
     ('+4–6', '4×')
     """
-    numbers = _numbers(message.chunks)
-    return ("+" if message.add else "") + (numbers if len(numbers) <= 5 else f"{len(message.chunks)}×")
+    names = _closed(told.called[c] for c in message.chunks)
+    return ("+" if message.add else "") + (names if len(names) <= 5 else f"{len(message.chunks)}×")
 
 
-def _numbers(values: Sequence[int]) -> str:
-    """Numbers in short, runs closed up.
+def _closed(names: Iterable[str]) -> str:
+    """Names in short, runs of numbers closed up.
 
-    >>> _numbers((0, 1, 2, 3, 6)), _numbers((0, 1))
-    ('0–3, 6', '0, 1')
+    >>> _closed(["0", "1", "2", "3", "6"]), _closed(["0", "1"]), _closed(["0→1", "0→2"])
+    ('0–3, 6', '0, 1', '0→1, 0→2')
     """
-    runs: list[list[int]] = []
-    for value in values:
-        if runs and value == runs[-1][-1] + 1:
-            runs[-1].append(value)
+    runs: list[list[str]] = []
+    for name in names:
+        if runs and name.isdigit() and int(name) == int(runs[-1][-1]) + 1:
+            runs[-1].append(name)
         else:
-            runs.append([value])
-    return ", ".join(f"{r[0]}–{r[-1]}" if len(r) > 2 else ", ".join(map(str, r)) for r in runs)
+            runs.append([name])
+    return ", ".join(f"{r[0]}–{r[-1]}" if len(r) > 2 else ", ".join(r) for r in runs)
 
 
-def _listed(noun: str, values: Sequence[int]) -> str:
-    """Numbers with their noun, as they are spoken.
+def _listed(noun: str, names: Sequence[str]) -> str:
+    """Names with their noun, as they are spoken.
 
-    >>> _listed("chunk", (0, 1, 2, 3, 6)), _listed("rank", (4,))
+    >>> _listed("chunk", ["0", "1", "2", "3", "6"]), _listed("rank", ["4"])
     ('chunks 0 to 3 and 6', 'rank 4')
     """
-    *most, last = _numbers(values).replace("–", " to ").split(", ")
-    return f"{noun}{'s' * (len(values) != 1)} {', '.join(most)}{' and ' * bool(most)}{last}"
+    *most, last = _closed(names).replace("–", " to ").split(", ")
+    return f"{noun}{'s' * (len(names) != 1)} {', '.join(most)}{' and ' * bool(most)}{last}"
