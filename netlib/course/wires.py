@@ -1,0 +1,254 @@
+"""Wires: what one rank holds and sees. `Rank` is what your function is given; `netlib.course.ranks` starts the ranks.
+
+Sockets are blocking, and a message is handed over: `send` returns when the receiver has taken it. So a circle in which
+everybody sends first stands still, as it may in MPI, and is told after `patience` seconds. A link is shaped by making
+both ends sleep: a message of b bytes arrives alpha + b/bandwidth after it was sent, and a rank owns one port per kind of
+link, on which its messages queue. A rank that is late by less than `SLACK` counts as punctual, so that a busy machine
+does not change what is measured.
+"""
+
+import socket
+import threading
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from struct import Struct
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from netlib.links import Link
+
+Array = NDArray[Any]
+Ends = dict[tuple[int, int, int], tuple[socket.socket, socket.socket]]
+
+SLACK = 0.25  # s
+HEAD = Struct("!dQ8s")  # when the message arrives (monotonic clock), its bytes, the kind of its numbers
+TAKEN = b"!"
+ROOM = 2**18  # bytes of buffer asked of a socket; a quarter of what it grants is sure to fit
+
+
+class Stuck(RuntimeError):
+    """A rank that waits for a peer in vain; the text says for whom and for what."""
+
+
+@dataclass
+class Seat:
+    """What one rank's process holds: its sockets, its ports' queues, and the count of what it sent."""
+
+    rank: int
+    links: Sequence[Link | None]
+    sockets: dict[tuple[int, int, int], socket.socket]
+    patience: float
+    lock: threading.Lock = field(default_factory=threading.Lock)
+    free: dict[tuple[Any, Any], float] = field(default_factory=dict)
+    untaken: dict[tuple[int, int], int] = field(default_factory=dict)
+    sent: Array = field(default_factory=lambda: np.zeros(0, np.int64))
+    messages: Array = field(default_factory=lambda: np.zeros(0, np.int64))
+
+    def begin(self) -> None:
+        """Forget the run before."""
+        self.free = {}
+        self.sent, self.messages = (np.zeros(len(self.links), np.int64) for _ in range(2))
+
+    def book(self, to: int, size: int, ready: float) -> float:
+        """Queue a message on the port that leads to `to`; returns when it arrives, 0 on an unshaped link."""
+        link = self.links[to]
+        with self.lock:
+            self.sent[to] += size
+            self.messages[to] += 1
+            if link is None:
+                return 0.0
+            port = (link.alpha, link.bandwidth)
+            start = max(ready, self.free.get(port, 0.0))
+            self.free[port] = start + float(link.time(size))
+            return self.free[port]
+
+
+@dataclass
+class Clock:
+    """When a rank is done with all it did so far, on the clock that all processes share."""
+
+    at: float = 0.0
+
+    def ready(self) -> float:
+        """When its next message starts."""
+        self.at = max(self.at, time.monotonic() - SLACK)
+        return self.at
+
+    def reach(self, due: float) -> None:
+        """Sleep until `due`."""
+        self.at = max(self.at, due)
+        time.sleep(max(0.0, self.at - time.monotonic()))
+
+
+class Rank:
+    """One rank, as your function sees it: it is `rank` of `n`, and sends one-dimensional arrays to the others."""
+
+    def __init__(self, seat: Seat, members: Sequence[int], clock: Clock, channel: int = 0) -> None:
+        self._seat, self._members, self._clock, self._channel = seat, tuple(members), clock, channel
+        self.rank = self._members.index(seat.rank)
+        self.n = len(self._members)
+
+    def send(self, to: int, array: Array) -> None:
+        """Send `array` to rank `to`; returns when `to` has taken it."""
+        peer, due, message = self._packed(to, array)
+        self._push(peer, message)
+        self._settle(peer)
+        self._clock.reach(due)
+
+    def receive(self, source: int) -> Array:
+        """Wait for an array from rank `source`."""
+        array, due = self._take(source)
+        self._clock.reach(due)
+        return array
+
+    def exchange(self, to: int, array: Array, source: int) -> Array:
+        """Send `array` to rank `to` and, at the same time, receive from rank `source` (MPI calls it Sendrecv)."""
+        peer, due, message = self._packed(to, array)
+        wire = self._wire(self._seat.rank, peer)
+        if (
+            len(message) <= wire.getsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF) // 4
+        ):  # the socket takes it at once, so there is nobody to wait for
+            self._push(peer, message)
+            found, arrived = self._take(source)
+        else:
+            with ThreadPoolExecutor(1) as out:
+                pushed = out.submit(self._push, peer, message)
+                found, arrived = self._take(source)
+                pushed.result()
+        self._clock.reach(max(due, arrived))
+        return found
+
+    def finish(self) -> None:
+        """Wait until all that this rank ever sent was taken."""
+        for peer, channel in list(self._seat.untaken):
+            self._settle(peer, channel)
+
+    def group(self, members: Sequence[int]) -> "Rank":
+        """The same rank among `members` only, renumbered in their order; it must be one of them."""
+        chosen = [self._peer(member, "talk") if member != self.rank else self._seat.rank for member in members]
+        if self._seat.rank not in chosen or len(set(chosen)) < len(chosen):
+            raise ValueError(f"members = {[*members]} must name rank {self.rank} and nobody twice")
+        return Rank(self._seat, chosen, self._clock, self._channel)
+
+    def together(self, function: Callable[["Rank", Array], Any], parts: Sequence[Array]) -> list[Any]:
+        """`function(rank, part)` for all parts at the same time; they share this rank's ports. Results in order.
+
+        `function` may also be a list, one for each part.
+        """
+        several = function if isinstance(function, (list, tuple)) else [function] * len(parts)
+        start = self._clock.at
+        selves = [Rank(self._seat, self._members, Clock(start), self._channel + k) for k in range(len(parts))]
+        with ThreadPoolExecutor(max(1, len(parts))) as crew:
+            tasks = [crew.submit(f, me, part) for f, me, part in zip(several, selves, parts, strict=True)]
+        self._clock.at = max([start, *(me._clock.at for me in selves)])
+        return [task.result() for task in tasks]
+
+    def _peer(self, rank: int, what: str) -> int:
+        """The process behind one rank of this group."""
+        try:
+            number = int(rank)
+        except (TypeError, ValueError):
+            number = -1
+        if not 0 <= number < self.n:
+            raise ValueError(f"there is no rank {rank!r} to {what} with or to: ranks are 0 to {self.n - 1}")
+        if number == self.rank:
+            raise ValueError(f"a rank cannot {what} with or to itself, and this is rank {self.rank} of {self.n}")
+        return self._members[number]
+
+    def _packed(self, to: int, array: Array) -> tuple[int, float, bytes]:
+        peer, flat = self._peer(to, "send"), np.ascontiguousarray(array)
+        if flat.ndim != 1 or flat.dtype.kind not in "iuf":
+            raise ValueError(f"a message is a one-dimensional array of numbers, not {flat.ndim}-d {flat.dtype}")
+        due = self._seat.book(peer, flat.nbytes, self._clock.ready())
+        return peer, due, HEAD.pack(due, flat.nbytes, flat.dtype.str.encode()) + flat.tobytes()
+
+    def _push(self, peer: int, message: bytes) -> None:
+        """Hand a message to the socket, once all those before it were taken."""
+        self._settle(peer)
+        try:
+            self._wire(self._seat.rank, peer).sendall(message)
+        except OSError:
+            raise Stuck(f"rank {self._seat.rank} waits for rank {peer} to take its message") from None
+        self._seat.untaken[peer, self._channel] = 1
+
+    def _settle(self, peer: int, channel: int | None = None) -> None:
+        """Wait until the last message to `peer` was taken."""
+        channel = self._channel if channel is None else channel
+        if not self._seat.untaken.pop((peer, channel), 0):
+            return
+        try:
+            if self._seat.sockets[self._seat.rank, peer, channel].recv(1) == TAKEN:
+                return
+        except OSError:
+            pass
+        raise Stuck(f"rank {self._seat.rank} waits for rank {peer} to take its message")
+
+    def _take(self, source: int) -> tuple[Array, float]:
+        peer = self._peer(source, "receive")
+        wire = self._wire(peer, self._seat.rank)
+        try:
+            due, size, kind = HEAD.unpack(_exactly(wire, HEAD.size))
+            array = np.frombuffer(_exactly(wire, size), kind.rstrip(b"\0").decode())
+            wire.sendall(TAKEN)
+        except OSError:
+            raise Stuck(f"rank {self._seat.rank} waits for a message from rank {peer}") from None
+        return array, due
+
+    def _wire(self, source: int, to: int) -> socket.socket:
+        try:
+            return self._seat.sockets[source, to, self._channel]
+        except KeyError:
+            sentence = f"{self._channel + 1} things at once need as many channels: on_ranks(..., channels=...)"
+            raise ValueError(sentence) from None
+
+
+def _exactly(wire: socket.socket, size: int) -> bytearray:
+    """The next `size` bytes."""
+    found = bytearray(size)
+    view = memoryview(found)
+    while view:
+        got = wire.recv_into(view)
+        if not got:
+            raise ConnectionError
+        view = view[got:]
+    return found
+
+
+def sockets_for(n: int, channels: int) -> Ends:
+    """A pair of connected sockets (sender's end, receiver's end) for each ordered pair of ranks and each channel."""
+    made: Ends = {}
+    try:
+        for key in ((s, d, c) for s in range(n) for d in range(n) for c in range(channels) if s != d):
+            made[key] = socket.socketpair()
+            made[key][0].setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, ROOM)
+            made[key][1].setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, ROOM)
+    except OSError as error:
+        close(made, -1)
+        sentence = f"{n} ranks with {channels} channels need {2 * n * (n - 1) * channels} sockets"
+        raise ValueError(f"{sentence}, more than this system opens ({error.strerror}); ask for fewer") from None
+    return made
+
+
+def seat_of(
+    rank: int,
+    made: Ends,
+    links: Sequence[Link | None],
+    patience: float,
+) -> Seat:
+    """The ends that belong to one rank: of what it sends the first, of what it receives the second."""
+    own = {key: ends[key[1] == rank] for key, ends in made.items() if rank in key[:2]}
+    for end in own.values():
+        end.settimeout(patience)
+    return Seat(rank, links, own, patience)
+
+
+def close(made: Ends, but: int) -> None:
+    """Close all ends but those of one rank, so that a rank that ends is heard of."""
+    for (source, to, _), ends in made.items():
+        for end, owner in zip(ends, (source, to), strict=True):
+            if owner != but:
+                end.close()
