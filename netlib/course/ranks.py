@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from netlib.arguments import Floats
-from netlib.course.wires import Array, Clock, Ends, Rank, Seat, Stuck, close, seat_of, sockets_for
+from netlib.course.wires import SLACK, Array, Clock, Ends, Rank, Seat, Stuck, close, seat_of, sockets_for
 from netlib.links import Link
 from netlib.units import show, size_name
 
@@ -35,11 +35,14 @@ Word = tuple[Any, ...]  # what a rank tells the conductor: ("ready",), ("done", 
 class Run:
     """What happened: `values` per rank, seconds of each repetition, and matrices (source, destination) of one run.
 
+    Seconds are those of the links' clock; `wall` holds those of the wall, which a busy machine makes longer.
+
     `trouble` is one sentence when a rank failed or nobody moved, else ""; `printed` is what the ranks printed.
     """
 
     values: list[Any]
     times: Floats
+    wall: Floats
     sent: Array
     messages: Array
     trouble: str = ""
@@ -58,10 +61,14 @@ class Run:
 
 @dataclass(frozen=True)
 class Sweep:
-    """Times (s) over sizes (bytes); `right` if every result was the sum; `trouble` as in a Run, or "not answered yet"."""
+    """Times (s) over sizes (bytes), on the links' clock and on the wall; `right` if every result was the sum.
+
+    `trouble` is that of a Run, or says that there is nothing to time.
+    """
 
     sizes: Floats
     times: Floats
+    wall: Floats
     right: bool
     trouble: str = ""
 
@@ -73,9 +80,8 @@ class Sweep:
     def __repr__(self) -> str:
         if self.trouble:
             return self.trouble[0].upper() + self.trouble[1:] + "."
-        lines = [
-            f"{size_name(size):>9} {show(seconds, 'ms')}" for size, seconds in zip(self.sizes, self.times, strict=True)
-        ]
+        rows = zip(self.sizes, self.times, self.wall, strict=True)
+        lines = [f"{size_name(size):>9} {show(at, 'ms'):>8} (wall {show(wall, 'ms')})" for size, at, wall in rows]
         return "\n".join(lines)
 
 
@@ -126,20 +132,21 @@ def sweep(
     sizes: Sequence[int],
     link: Wiring = None,
     *,
-    repeat: int = 3,
+    repeat: int = 2,
     channels: int = 1,
 ) -> Sweep:
     """Time `work` as an all-reduce of each of the `sizes` (bytes, 8 to a number) on `n` ranks; the least of `repeat`."""
-    times, right = [], True
+    times, wall, right = [], [], True
     for size in sizes:
         buffers = np.arange(n)[:, None] + np.arange(max(1, int(size) // 8))
         run = on_ranks(work, buffers, link, repeat=repeat, channels=channels)
         if run.trouble or not run.answered:
             words = run.trouble or "not answered yet: there is nothing to time"
-            return Sweep(np.asarray(sizes, float), np.zeros(0), False, words)
+            return Sweep(np.asarray(sizes, float), np.zeros(0), np.zeros(0), False, words)
         right = right and all(np.array_equal(value, buffers.sum(axis=0)) for value in run.values)
         times.append(run.time)
-    return Sweep(np.asarray(sizes, float), np.array(times), right)
+        wall.append(float(np.min(run.wall)))
+    return Sweep(np.asarray(sizes, float), np.array(times), np.array(wall), right)
 
 
 def _link(link: Wiring, source: int, to: int) -> Link | None:
@@ -177,6 +184,7 @@ class _Crew:
     def conduct(self, repeat: int, limit: float) -> Run:
         """Start all ranks at the same moment, as often as asked; stop at the first trouble."""
         times: list[float] = []
+        wall: list[float] = []
         words: list[Word | None] = []
         for _ in range(repeat):
             words = self.hear(limit)
@@ -188,11 +196,14 @@ class _Crew:
             if sentence := _trouble(words, limit):
                 printed = "".join(word[-1] for word in words if word)
                 none = np.zeros((self.n, self.n), np.int64)
-                return Run([None] * self.n, np.zeros(0), none, none, sentence, printed)
+                return Run([None] * self.n, np.zeros(0), np.zeros(0), none, none, sentence, printed)
             done = [word for word in words if word]
             times.append(max(word[1] for word in done))
-        _, _, values, sent, messages, printed = zip(*done, strict=True)
-        return Run(list(values), np.array(times), np.array(sent), np.array(messages), "", "".join(printed))
+            wall.append(max(word[2] for word in done))
+        _, _, _, values, sent, messages, printed = zip(*done, strict=True)
+        return Run(
+            list(values), np.array(times), np.array(wall), np.array(sent), np.array(messages), "", "".join(printed)
+        )
 
     def hear(self, limit: float) -> list[Word | None]:
         """The next word of each rank: ("gone",) from one that died, None from one that is still at it at the end."""
@@ -220,21 +231,22 @@ class _Crew:
 def _live(seat: Seat, work: Work, buffer: Array, repeat: int, pipe: Any, ends: Ends | None) -> None:
     """One rank: wait for the common start, work, tell; `repeat` times. In a process of its own all else is closed."""
     page = io.StringIO()
+    late = SLACK if any(seat.links) else 0.0  # on bare sockets the wall clock counts
     if ends is not None:
         close(ends, but=seat.rank)
         sys.stdout = sys.stderr = page  # two ranks that print at once would print into each other's lines
     try:
         for left in reversed(range(repeat)):
             pipe.send(("ready", ""))
-            clock = Clock(pipe.recv())
+            clock = Clock(pipe.recv(), late)
             seat.begin()
             clock.reach(clock.at)
             start = clock.at
             me = Rank(seat, range(len(seat.links)), clock)
             value = work(me, buffer.copy())
-            taken = time.monotonic() - start
+            taken, wall = clock.ready() - start, time.monotonic() - start
             me.finish()
-            pipe.send(("done", taken, None if left else value, seat.sent, seat.messages, page.getvalue()))
+            pipe.send(("done", taken, wall, None if left else value, seat.sent, seat.messages, page.getvalue()))
     except (EOFError, BrokenPipeError):
         pass  # the conductor has left
     except Stuck as error:

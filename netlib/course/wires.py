@@ -3,13 +3,14 @@
 Sockets are blocking, and a message is handed over: `send` returns when the receiver has taken it. So a circle in which
 everybody sends first stands still, as it may in MPI, and is told after `patience` seconds. A link is shaped by making
 both ends sleep: a message of b bytes arrives alpha + b/bandwidth after it was sent, and a rank owns one port per kind of
-link, on which its messages queue. A rank that is late by less than `SLACK` counts as punctual, so that a busy machine
-does not change what is measured.
+link, on which its messages queue. Time is read from the links: a rank is done when its last message was due. A rank that
+is late by less than `SLACK` counts as punctual, so a busy machine does not change what is measured.
 """
 
 import socket
 import threading
 import time
+from bisect import insort
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -24,7 +25,7 @@ from netlib.links import Link
 Array = NDArray[Any]
 Ends = dict[tuple[int, int, int], tuple[socket.socket, socket.socket]]
 
-SLACK = 0.25  # s
+SLACK = 0.5  # s
 HEAD = Struct("!dQ8s")  # when the message arrives (monotonic clock), its bytes, the kind of its numbers
 TAKEN = b"!"
 ROOM = 2**18  # bytes of buffer asked of a socket; a quarter of what it grants is sure to fit
@@ -43,14 +44,14 @@ class Seat:
     sockets: dict[tuple[int, int, int], socket.socket]
     patience: float
     lock: threading.Lock = field(default_factory=threading.Lock)
-    free: dict[tuple[Any, Any], float] = field(default_factory=dict)
+    taken: dict[tuple[Any, Any], list[tuple[float, float]]] = field(default_factory=dict)
     untaken: dict[tuple[int, int], int] = field(default_factory=dict)
     sent: Array = field(default_factory=lambda: np.zeros(0, np.int64))
     messages: Array = field(default_factory=lambda: np.zeros(0, np.int64))
 
     def begin(self) -> None:
         """Forget the run before."""
-        self.free = {}
+        self.taken = {}
         self.sent, self.messages = (np.zeros(len(self.links), np.int64) for _ in range(2))
 
     def book(self, to: int, size: int, ready: float) -> float:
@@ -61,21 +62,26 @@ class Seat:
             self.messages[to] += 1
             if link is None:
                 return 0.0
-            port = (link.alpha, link.bandwidth)
-            start = max(ready, self.free.get(port, 0.0))
-            self.free[port] = start + float(link.time(size))
-            return self.free[port]
+            taken = self.taken.setdefault((link.alpha, link.bandwidth), [])
+            start, length = ready, float(link.time(size))
+            for begin, end in taken:  # the first gap that is wide enough
+                if start + length <= begin:
+                    break
+                start = max(start, end)
+            insort(taken, (start, start + length))
+            return start + length
 
 
 @dataclass
 class Clock:
-    """When a rank is done with all it did so far, on the clock that all processes share."""
+    """When a rank was done with all it did so far; `late` is how much later that may be in fact."""
 
-    at: float = 0.0
+    at: float
+    late: float
 
     def ready(self) -> float:
         """When its next message starts."""
-        self.at = max(self.at, time.monotonic() - SLACK)
+        self.at = max(self.at, time.monotonic() - self.late)
         return self.at
 
     def reach(self, due: float) -> None:
@@ -84,11 +90,30 @@ class Clock:
         time.sleep(max(0.0, self.at - time.monotonic()))
 
 
+@dataclass
+class Turn:
+    """Things done together start in their order: each waits with its first message for the first message before it."""
+
+    own: threading.Event = field(default_factory=threading.Event)
+    next: threading.Event = field(default_factory=threading.Event)
+
+    def take(self, function: Callable[["Rank", Array], Any], me: "Rank", part: Array) -> Any:
+        """Run one of them; when it ends, no other waits for it."""
+        try:
+            return function(me, part)
+        finally:
+            self.own.wait()
+            self.next.set()
+
+
 class Rank:
     """One rank, as your function sees it: it is `rank` of `n`, and sends one-dimensional arrays to the others."""
 
-    def __init__(self, seat: Seat, members: Sequence[int], clock: Clock, channel: int = 0) -> None:
+    def __init__(
+        self, seat: Seat, members: Sequence[int], clock: Clock, channel: int = 0, turn: "Turn | None" = None
+    ) -> None:
         self._seat, self._members, self._clock, self._channel = seat, tuple(members), clock, channel
+        self._turn = turn
         self.rank = self._members.index(seat.rank)
         self.n = len(self._members)
 
@@ -132,7 +157,7 @@ class Rank:
         chosen = [self._peer(member, "talk") if member != self.rank else self._seat.rank for member in members]
         if self._seat.rank not in chosen or len(set(chosen)) < len(chosen):
             raise ValueError(f"members = {[*members]} must name rank {self.rank} and nobody twice")
-        return Rank(self._seat, chosen, self._clock, self._channel)
+        return Rank(self._seat, chosen, self._clock, self._channel, self._turn)
 
     def together(self, function: Callable[["Rank", Array], Any], parts: Sequence[Array]) -> list[Any]:
         """`function(rank, part)` for all parts at the same time; they share this rank's ports. Results in order.
@@ -140,10 +165,17 @@ class Rank:
         `function` may also be a list, one for each part.
         """
         several = function if isinstance(function, (list, tuple)) else [function] * len(parts)
-        start = self._clock.at
-        selves = [Rank(self._seat, self._members, Clock(start), self._channel + k) for k in range(len(parts))]
+        start, turns = self._clock.at, [Turn()]
+        selves, tasks = [], []
+        turns[0].own.set()
         with ThreadPoolExecutor(max(1, len(parts))) as crew:
-            tasks = [crew.submit(f, me, part) for f, me, part in zip(several, selves, parts, strict=True)]
+            for k, (f, part) in enumerate(zip(several, parts, strict=True)):
+                turns.append(Turn())
+                turns[k].next = turns[k + 1].own
+                selves.append(
+                    Rank(self._seat, self._members, Clock(start, self._clock.late), self._channel + k, turns[k])
+                )
+                tasks.append(crew.submit(turns[k].take, f, selves[k], part))
         self._clock.at = max([start, *(me._clock.at for me in selves)])
         return [task.result() for task in tasks]
 
@@ -161,9 +193,13 @@ class Rank:
 
     def _packed(self, to: int, array: Array) -> tuple[int, float, bytes]:
         peer, flat = self._peer(to, "send"), np.ascontiguousarray(array)
+        if self._turn:
+            self._turn.own.wait()
         if flat.ndim != 1 or flat.dtype.kind not in "iuf":
             raise ValueError(f"a message is a one-dimensional array of numbers, not {flat.ndim}-d {flat.dtype}")
         due = self._seat.book(peer, flat.nbytes, self._clock.ready())
+        if self._turn:
+            self._turn.next.set()
         return peer, due, HEAD.pack(due, flat.nbytes, flat.dtype.str.encode()) + flat.tobytes()
 
     def _push(self, peer: int, message: bytes) -> None:
