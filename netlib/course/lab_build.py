@@ -1,6 +1,6 @@
 """Labs: one solved source each, from which what a learner opens is made.
 
-    labs/source/01_allreduce/01_allreduce.ipynb     solved, executed, with held-back tests: the only file that is written
+    labs/source/01_allreduce/01_allreduce.ipynb     solved, executed, with held-back tests: the one that is written
     labs/source/01_allreduce/lab.toml               title, objectives, minutes, points
     labs/01_allreduce.ipynb                         made by `netlib labs`: stubs for solutions, no held-back test
 

@@ -1,8 +1,8 @@
 """Checks of the all-reduces that a learner writes in a lab: is the sum right, and who sent how much to whom?
 
-Each runs the function on real ranks (`netlib.course.ranks`), on 1 to 9 of them, and answers with a `Report`: what holds,
-and if something does not, for how many ranks and what it looks like. Sums are of whole numbers, so they are exact. To
-tell why a sum is wrong, rank r gives 64^r: the digits of the result then say whose part is missing, or in it twice.
+Each runs the function on real ranks (`netlib.course.ranks`), on 1 to 9 of them, and answers with a `Report`: what
+holds, and if something does not, for how many ranks and what it looks like. Sums are of whole numbers, so they are
+exact. To tell why a sum is wrong, rank r gives 64^r: the digits of the result say whose part is missing or in it twice.
 """
 
 import hashlib
@@ -43,7 +43,7 @@ class Report(Reply):
 
 @dataclass(frozen=True)
 class Limit:
-    """What one rank may send at most among `n`: `buffers` of its own buffer in `messages`; `why` names the algorithm."""
+    """What one rank may send at most among `n`: `buffers` times its buffer in so many `messages`, and `why`."""
 
     buffers: Callable[[int], float]
     messages: Callable[[int], int]
@@ -196,8 +196,8 @@ def held_back(question: str, cases: int = 4) -> list[tuple[int, int]]:
     """Numbers of ranks (2 to 9) and of buffer elements for the held-back tests, chosen by a hash.
 
     The key of a term comes from the environment (`NETLIB_LAB_KEY`) and is never committed; the student's name, where a
-    grader gives one (`NETLIB_LAB_STUDENT`), makes the cases that student's own. Hash bytes, not a random generator: next
-    year's numpy must choose the same.
+    grader gives one (`NETLIB_LAB_STUDENT`), makes the cases that student's own. Hash bytes, not a random generator:
+    next year's numpy must choose the same.
 
     >>> len(held_back("ring"))
     4

@@ -1,8 +1,8 @@
 """The same function over MPI: `on_mpi(ring_allreduce)` writes it into a program and starts two ranks with mpiexec.
 
-`MpiRank` has the face of `netlib.course.wires.Rank` (rank, n, send, receive, exchange), with an MPI communicator behind.
-Where MPI is not installed the answer is one sentence. Two ranks, because MPI's ranks wait by spinning: more of them than
-cores would measure the scheduler.
+`MpiRank` has the face of `netlib.course.wires.Rank` (rank, n, send, receive, exchange), an MPI communicator behind it.
+Where MPI is not installed the answer is one sentence. Two ranks, because MPI's ranks wait by spinning: more of them
+than cores would measure the scheduler.
 """
 
 import inspect
@@ -73,6 +73,8 @@ def on_mpi(function: Callable[..., Any], n: int = 2, numbers: int = 2520, limit:
             said = [line.strip() for line in (done.stderr or done.stdout).splitlines() if "Error" in line]
             return MpiRun(trouble=f"MPI stopped: {said[-1][:160] if said else f'exit code {done.returncode}'}")
         found = json.loads(page.read_text())
+    if not found["answered"]:
+        return MpiRun(trouble="not answered yet")
     return MpiRun(found["right"], tuple(found["sent"]))
 
 
@@ -93,9 +95,11 @@ def main(function: Callable[..., Any], words: list[str] | None = None) -> None:
     buffers = np.random.default_rng(world.size).integers(-999, 1000, (world.size, int(numbers)))
     me = MpiRank(world)
     value = function(me, buffers[me.rank].copy())
-    found = world.gather((np.array_equal(value, buffers.sum(axis=0)), me.sent))
+    right = value is not None and np.array_equal(value, buffers.sum(axis=0))
+    found = world.gather((right, me.sent, value is not None))
     if me.rank == 0:
-        Path(page).write_text(json.dumps({"right": all(r for r, _ in found), "sent": [s for _, s in found]}))
+        rights, sent, answered = zip(*found, strict=True)
+        Path(page).write_text(json.dumps({"right": all(rights), "sent": sent, "answered": any(answered)}))
 
 
 def _gather(function: FunctionType, parts: dict[str, str]) -> None:

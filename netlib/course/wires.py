@@ -2,9 +2,9 @@
 
 Sockets are blocking, and a message is handed over: `send` returns when the receiver has taken it. So a circle in which
 everybody sends first stands still, as it may in MPI, and is told after `patience` seconds. A link is shaped by making
-both ends sleep: a message of b bytes arrives alpha + b/bandwidth after it was sent, and a rank owns one port per kind of
-link, on which its messages queue. Time is read from the links: a rank is done when its last message was due. A rank that
-is late by less than `SLACK` counts as punctual, so a busy machine does not change what is measured.
+both ends sleep: a message of b bytes arrives alpha + b/bandwidth after it was sent, and a rank owns one port per kind
+of link, on which its messages queue. Time is read from the links: a rank is done when its last message was due. A rank
+that is late by less than `SLACK` counts as punctual, so a busy machine does not change what is measured.
 """
 
 import socket

@@ -28,8 +28,8 @@ EXERCISE = exercise(
     minutes=(5, 8),
     place=901,
     ask="The lab's 8 ranks add a buffer over links of alpha = 4 ms and 5e6 bytes/s one way, adding is free. Recursive "
-    "doubling makes log2(8) rounds of whole buffers, the ring 2(N-1) steps of an N-th. From which buffer size on is the "
-    "ring faster? In bytes.",
+    "doubling makes log2(8) rounds of whole buffers, the ring 2(N-1) steps of an N-th. From which buffer size on "
+    "is the ring faster? In bytes.",
     answer=size,
     unit="B",
     rtol=0.02,
@@ -48,8 +48,8 @@ EXERCISE = exercise(
     right=("176 kB", "0.176 MB", "172 KiB", 175e3),
     explain=lambda: (
         "14 alpha + 1.75 S/B = 3 alpha + 3 S/B, so S = 11 alpha B / 1.25 = 8.8 alpha B = "
-        f"{show(size(), 'B')}. Below it the ring's eleven extra steps cost more than doubling's 1.25 extra buffers. On a "
-        "real network alpha is thousands of times shorter and B thousands of times larger, but alpha B, and with it the "
-        "crossing, is of the same kind."
+        f"{show(size(), 'B')}. Below it the ring's eleven extra steps cost more than doubling's 1.25 extra buffers. "
+        "On a real network alpha is about a thousand times shorter and B ten thousand times larger, so the crossing "
+        "lies a few times higher."
     ),
 )

@@ -26,11 +26,11 @@ EXERCISE = exercise(
     stars=2,
     minutes=(6, 10),
     place=902,
-    ask="The lab's cluster has 4 nodes of 2 ranks. Inside a node a link has alpha = 0.1 ms and 12.5e6 bytes/s, each rank's "
-    "link out of the node has alpha = 0.5 ms and 5e6 bytes/s, one way. A message keeps its sender's link busy for alpha + "
-    "b/B. All add 1 MB (1e6 bytes). How many seconds take\n\n`ring`: one ring 0, 1, 2 ... 7; `rails`: two rings at once, each "
-    "with half of the buffer, which leave a node through different ranks; `serial`: exchange and add halves inside the "
-    "node, a ring over 4 nodes for each half, exchange halves inside?",
+    ask="The lab's cluster has 4 nodes of 2 ranks. Inside a node a link has alpha = 0.1 ms and 12.5e6 bytes/s, each "
+    "rank's link out of the node has alpha = 0.5 ms and 5e6 bytes/s, one way. A message keeps its sender's link busy "
+    "for alpha + b/B. All add 1 MB (1e6 bytes). How many seconds take\n\n`ring`: one ring 0, 1, 2 ... 7; `rails`: two "
+    "rings at once, each with half of the buffer, which leave a node through different ranks; `serial`: exchange and "
+    "add halves inside the node, a ring over 4 nodes for each half, exchange halves inside?",
     answer=times,
     unit="s",
     rtol=0.01,
@@ -64,8 +64,8 @@ EXERCISE = exercise(
         "In seconds: "
         + ", ".join(f"{name} {show(time, 's', 4)}" for name, time in times().items())
         + ". The hierarchy looks "
-        f"{show(times()['ring'] / times()['serial'])} times faster than the ring, but only because that ring left each node "
-        "through one rank. Two rings beat it: they use all links all the time. In stages, the links between nodes rest "
-        "while the nodes work inside."
+        f"{show(times()['ring'] / times()['serial'])} times faster than the ring, but only because that ring left each "
+        "node through one rank. Two rings beat it: they use all links all the time. In stages, the links between nodes "
+        "rest while the nodes work inside."
     ),
 )

@@ -32,8 +32,8 @@ EXERCISE = exercise(
     minutes=(6, 10),
     place=903,
     ask="Two published nccl-tests tables (all_reduce, B200): one node of 8 GPUs, four nodes with 32. Fit T = alpha + "
-    "2(n-1)/n S/B to the rows from 1 MiB up, by least squares on the relative error. Which B (GB/s) has one `node`, which "
-    "have the four `nodes`, and what is the four nodes' alpha divided by the 62 steps of a ring (`step`, us)?",
+    "2(n-1)/n S/B to the rows from 1 MiB up, by least squares on the relative error. Which B (GB/s) has one `node`, "
+    "which have the four `nodes`, and what is the four nodes' alpha divided by the 62 steps of a ring (`step`, us)?",
     answer=found,
     unit={"node": "GB/s", "nodes": "GB/s", "step": "us"},
     rtol=0.03,
@@ -57,7 +57,7 @@ EXERCISE = exercise(
             fit("B200x32").alpha * 1e6 / 31: "a ring goes round twice",
             fit("B200x32").alpha
             * 1e6
-            / 6: "six would be the levels of a tree; the question shares it among a ring's steps",
+            / 6: "that shares it among the levels of a tree and back; here it is a ring's steps",
         },
     },
     right=(
@@ -66,8 +66,8 @@ EXERCISE = exercise(
     ),
     explain=lambda: (
         f"One node {show(found()['node'], 'GB/s', 4)}, four nodes {show(found()['nodes'], 'GB/s', 4)} of busbw, and "
-        f"{show(found()['step'], 'us')} a step. Outside a node the GPU's own card sets the pace, not NVLink. The line misses "
-        f"single rows of the four-node table by {show(float(fit('B200x32').median_error), '%', 2)} (median): NCCL changes "
-        "algorithm and protocol on the way, and one alpha cannot stand for several of them."
+        f"{show(found()['step'], 'us')} a step. Outside a node the GPU's own card sets the pace, not NVLink. The line "
+        f"misses rows of the four-node table by {show(float(fit('B200x32').median_error), '%', 2)} (median): NCCL "
+        "changes algorithm and protocol on the way, and one alpha cannot stand for several of them."
     ),
 )
