@@ -70,7 +70,8 @@ def student(source: Any) -> Any:
         mark = cell.metadata.get("nbgrader", {})
         if mark.get("solution"):
             stub = CODE_STUB if cell.cell_type == "code" else TEXT_STUB
-            cell.source = without(cell.source, SOLUTION, stub) if SOLUTION[0] in cell.source else stub
+            marked = any(word in cell.source for word in SOLUTION)
+            cell.source = without(cell.source, SOLUTION, stub) if marked else stub
         cell.source = without(cell.source, HIDDEN)
         if cell.cell_type == "code":
             cell.outputs, cell.execution_count = [], None

@@ -19,7 +19,7 @@ from netlib.course.judge import OPEN, RIGHT, WRONG, Reply
 from netlib.course.ranks import Run, Work, on_ranks
 from netlib.course.wires import Array
 
-NUMBERS = 2520  # divides by every number of ranks up to 10, so that all pieces are equal and bytes exact
+NUMBERS = 5040  # divides by twice any number of ranks up to 10, so that all pieces are equal and bytes exact
 BASE = 64
 SUMS, BYTES, STEPS = 0.6, 0.25, 0.15  # how a check's points are shared out
 
@@ -165,9 +165,10 @@ def _whose(function: Work, n: int) -> str:
         return ""
     times = np.array([[np.asarray(value) // BASE**rank % BASE for rank in range(n)] for value in run.values])
     finished = (times == 1).all(axis=1).sum(axis=1)  # numbers of each rank that are the sum
-    if (times < 1).any() and n > 2 and (finished == NUMBERS // n).all():
+    if (times < 1).any() and (finished == NUMBERS // n).all() and run.messages.sum(axis=1).max() < n:
         return f"each rank ends with 1 of {n} pieces of the sum; the second half, handing the pieces round, is missing"
-    for wrong, words in ((times > 1, "holds more than once"), (times < 1, "lacks")):
+    never = (times < 1).all(axis=2, keepdims=True)  # not in one number of the result
+    for wrong, words in ((never, "lacks"), (times > 1, "holds more than once"), (times < 1, "lacks in part")):
         if wrong.any():
             rank, giver, _ = np.argwhere(wrong)[0]
             return f"the result of rank {rank} {words} what rank {giver} gave"

@@ -1,6 +1,6 @@
 """The same function over MPI: `on_mpi(ring_allreduce)` writes it into a program and starts two ranks with mpiexec.
 
-`MpiRank` has the face of `netlib.course.wires.Rank` (rank, n, send, receive, exchange), an MPI communicator behind it.
+`MpiRank` has the face of `netlib.course.wires.Rank` (all but `together`), and an MPI communicator behind it.
 Where MPI is not installed the answer is one sentence. Two ranks, because MPI's ranks wait by spinning: more of them
 than cores would measure the scheduler.
 """
@@ -11,7 +11,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import FunctionType, ModuleType
@@ -36,12 +36,13 @@ class MpiRun:
 class MpiRank:
     """One rank of an MPI communicator, as your function sees it."""
 
-    def __init__(self, world: Any) -> None:
-        self.rank, self.n, self.sent, self._world = world.rank, world.size, 0, world
+    def __init__(self, world: Any, sent: list[int] | None = None) -> None:
+        self.rank, self.n, self._world = world.rank, world.size, world
+        self.sent: list[int] = [] if sent is None else sent  # bytes of each message
 
     def send(self, to: int, array: Array) -> None:
         """Send `array`; returns when `to` has begun to take it (MPI_Ssend)."""
-        self.sent += array.nbytes
+        self.sent.append(array.nbytes)
         self._world.ssend(np.ascontiguousarray(array), dest=to)
 
     def receive(self, source: int) -> Array:
@@ -50,8 +51,13 @@ class MpiRank:
 
     def exchange(self, to: int, array: Array, source: int) -> Array:
         """Both at once (MPI_Sendrecv)."""
-        self.sent += array.nbytes
+        self.sent.append(array.nbytes)
         return np.asarray(self._world.sendrecv(np.ascontiguousarray(array), dest=to, source=source))
+
+    def group(self, members: Sequence[int]) -> "MpiRank":
+        """The same rank among `members` only (MPI_Comm_create_group)."""
+        chosen = self._world.group.Incl([int(member) for member in members])
+        return MpiRank(self._world.Create_group(chosen), self.sent)
 
 
 def on_mpi(function: Callable[..., Any], n: int = 2, numbers: int = 2520, limit: float = 30.0) -> MpiRun:
@@ -96,7 +102,7 @@ def main(function: Callable[..., Any], words: list[str] | None = None) -> None:
     me = MpiRank(world)
     value = function(me, buffers[me.rank].copy())
     right = value is not None and np.array_equal(value, buffers.sum(axis=0))
-    found = world.gather((right, me.sent, value is not None))
+    found = world.gather((right, sum(me.sent), value is not None))
     if me.rank == 0:
         rights, sent, answered = zip(*found, strict=True)
         Path(page).write_text(json.dumps({"right": all(rights), "sent": sent, "answered": any(answered)}))
