@@ -13,6 +13,7 @@ import argparse
 import copy
 import tomllib
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -142,22 +143,20 @@ def faults(source: Any, lab: Lab) -> list[str]:
 
 def read(path: Path) -> Any:
     """A notebook of nbformat 4."""
-    import nbformat
-
+    nbformat: Any = import_module("nbformat")  # published without types
     try:
-        return nbformat.read(path, 4)  # type: ignore[no-untyped-call]
+        return nbformat.read(path, 4)
     except OSError as error:
         raise ValueError(f"{path} cannot be read ({error.strerror}); each lab has a solved notebook there") from None
 
 
 def built(root: Path, lab: Lab) -> str:
     """The student notebook as text, made from its source; ValueError names what is wrong with the source."""
-    import nbformat
-
+    nbformat: Any = import_module("nbformat")  # published without types
     source = read(source_of(root, lab))
     if wrong := faults(source, lab):
         raise ValueError(f"{source_of(root, lab).relative_to(root)}: {wrong[0]}")
-    text: str = nbformat.writes(student(source), version=4)  # type: ignore[no-untyped-call]
+    text: str = nbformat.writes(student(source), version=4)
     return text.rstrip("\n") + "\n"
 
 
@@ -188,5 +187,5 @@ def _read(path: Path) -> Lab:
     if set(fields) != wanted:
         odd = ", ".join(sorted(set(fields) ^ wanted))
         raise ValueError(f"{path.parent.name}/lab.toml must hold each field once and no other; look at {odd}")
-    plain = {key: tuple(value) if isinstance(value, list) else value for key, value in fields.items()}
+    plain: dict[str, Any] = {key: tuple(value) if isinstance(value, list) else value for key, value in fields.items()}
     return Lab(name=path.parent.name, **plain)

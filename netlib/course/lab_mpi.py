@@ -1,6 +1,6 @@
 """The same function over MPI: `on_mpi(ring_allreduce)` writes it into a program and starts two ranks with mpiexec.
 
-`MpiRank` has the face of `netlib.course.wires.Rank` (all but `together`), and an MPI communicator behind it.
+`MpiRank` has the face of `netlib.course.peers.Rank` (all but `together`), and an MPI communicator behind it.
 Where MPI is not installed the answer is one sentence. Two ranks, because MPI's ranks wait by spinning: more of them
 than cores would measure the scheduler.
 """
@@ -102,8 +102,8 @@ def main(function: Callable[..., Any], words: list[str] | None = None) -> None:
     me = MpiRank(world)
     value = function(me, buffers[me.rank].copy())
     right = value is not None and np.array_equal(value, buffers.sum(axis=0))
-    found = world.gather((right, sum(me.sent), value is not None))
-    if me.rank == 0:
+    found: list[Any] | None = world.gather((right, sum(me.sent), value is not None))
+    if found is not None:  # rank 0
         rights, sent, answered = zip(*found, strict=True)
         Path(page).write_text(json.dumps({"right": all(rights), "sent": sent, "answered": any(answered)}))
 

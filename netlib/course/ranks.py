@@ -16,15 +16,15 @@ import traceback
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from multiprocessing.connection import Connection, wait
+from multiprocessing.connection import wait
 from typing import Any
 
 import numpy as np
 
 from netlib.arguments import Floats
-from netlib.course.wires import SLACK, Array, Clock, Ends, Rank, Seat, Stuck, close, seat_of, sockets_for
+from netlib.course.peers import Rank
+from netlib.course.wires import SLACK, Array, Clock, Ends, Seat, Stuck, close, seat_of, sockets_for
 from netlib.links import Link
-from netlib.units import show, size_name
 
 Work = Callable[[Rank, Array], Any]
 Wiring = Callable[[int, int], Link] | Link | None
@@ -57,32 +57,6 @@ class Run:
     def answered(self) -> bool:
         """Whether the function is more than a stub: it failed, or returned something."""
         return bool(self.trouble) or any(value is not None and value is not Ellipsis for value in self.values)
-
-
-@dataclass(frozen=True)
-class Sweep:
-    """Times (s) over sizes (bytes), on the links' clock and on the wall; `right` if every result was the sum.
-
-    `trouble` is that of a Run, or says that there is nothing to time.
-    """
-
-    sizes: Floats
-    times: Floats
-    wall: Floats
-    right: bool
-    trouble: str = ""
-
-    @property
-    def ok(self) -> bool:
-        """Whether there is something to compare."""
-        return not self.trouble
-
-    def __repr__(self) -> str:
-        if self.trouble:
-            return self.trouble[0].upper() + self.trouble[1:] + "."
-        rows = zip(self.sizes, self.times, self.wall, strict=True)
-        lines = [f"{size_name(size):>9} {show(at, 'ms'):>8} (wall {show(wall, 'ms')})" for size, at, wall in rows]
-        return "\n".join(lines)
 
 
 def can_fork() -> bool:
@@ -124,32 +98,6 @@ def on_ranks(
     finally:
         crew.end()
         close(ends, but=-1)
-
-
-def sweep(
-    work: Work,
-    n: int,
-    sizes: Sequence[int],
-    link: Wiring = None,
-    *,
-    repeat: int = 2,
-    channels: int = 1,
-) -> Sweep:
-    """Time `work` as an all-reduce of each of the `sizes` (bytes, 8 to a number) on `n` ranks, the least of `repeat`.
-
-    Every result is compared with the sum. A function that fails or returns nothing gives a Sweep that says so.
-    """
-    times, wall, right = [], [], True
-    for size in sizes:
-        buffers = np.arange(n)[:, None] + np.arange(max(1, int(size) // 8))
-        run = on_ranks(work, buffers, link, repeat=repeat, channels=channels)
-        if run.trouble or not run.answered:
-            words = run.trouble or "not answered yet: there is nothing to time"
-            return Sweep(np.asarray(sizes, float), np.zeros(0), np.zeros(0), False, words)
-        right = right and all(np.array_equal(value, buffers.sum(axis=0)) for value in run.values)
-        times.append(run.time)
-        wall.append(float(np.min(run.wall)))
-    return Sweep(np.asarray(sizes, float), np.array(times), np.array(wall), right)
 
 
 def _link(link: Wiring, source: int, to: int) -> Link | None:
@@ -203,21 +151,22 @@ class _Crew:
             done = [word for word in words if word]
             times.append(max(word[1] for word in done))
             wall.append(max(word[2] for word in done))
-        _, _, _, values, sent, messages, printed = zip(*done, strict=True)
+        _, _, _, values, sent, messages, texts = zip(*done, strict=True)
         return Run(
             list(values), np.array(times), np.array(wall), np.array(sent), np.array(messages), "", "".join(printed)
         )
 
     def hear(self, limit: float) -> list[Word | None]:
         """The next word of each rank: ("gone",) from one that died, None from one that is still at it at the end."""
-        words: dict[Connection, Word] = {}
+        words: dict[Any, Word] = {}
         end = time.monotonic() + limit
         while len(words) < self.n and (left := end - time.monotonic()) > 0:
-            for pipe in wait([pipe for pipe in self.pipes if pipe not in words], left):
+            told: list[Any] = wait([pipe for pipe in self.pipes if pipe not in words], left)
+            for pipe in told:
                 try:
-                    words[pipe] = pipe.recv()  # type: ignore[union-attr, index]
+                    words[pipe] = pipe.recv()
                 except (EOFError, OSError):
-                    words[pipe] = ("gone", "")  # type: ignore[index]
+                    words[pipe] = ("gone", "")
         return [words.get(pipe) for pipe in self.pipes]
 
     def end(self) -> None:

@@ -13,8 +13,10 @@ from hypothesis import strategies as st
 
 from netlib.collectives import hierarchical_allreduce_time
 from netlib.course import ranks, wires
-from netlib.course.ranks import can_fork, on_ranks, sweep
-from netlib.course.wires import Clock, Rank, Seat, close, sockets_for
+from netlib.course.lab_sweep import sweep
+from netlib.course.peers import Rank
+from netlib.course.ranks import can_fork, on_ranks
+from netlib.course.wires import Clock, Seat, close, sockets_for
 from netlib.links import Link
 
 MODES = [False, True] if can_fork() else [False]

@@ -3,12 +3,13 @@ from netlib.course.exercises import exercise
 from netlib.links import Link
 from netlib.units import show
 
-LINK = Link(alpha=4e-3, bandwidth=5e6)  # the lab's links, slow enough for eight processes on a laptop
+ALPHA = 4e-3
+LINK = Link(alpha=ALPHA, bandwidth=5e6)  # the lab's links, slow enough for eight processes on a laptop
 
 
 def crossing(n: float, ring_steps: float, ring_share: float, rounds: float) -> float:
     """Where steps x alpha + share x S / B meet, for a slip in one of the counts."""
-    return (ring_steps - rounds) * LINK.alpha / ((rounds - ring_share) * float(LINK.beta))
+    return (ring_steps - rounds) * ALPHA / ((rounds - ring_share) * float(LINK.beta))
 
 
 def size() -> float:
@@ -43,7 +44,7 @@ EXERCISE = exercise(
         crossing(8, 7, 7 / 8, 3): "the ring goes round twice: it adds in the first pass and hands out in the second",
         crossing(8, 14, 2, 3): "the ring sends 2(N-1)/N of the buffer, not 2 of it",
         crossing(8, 14, 1.75, 6): "doubling needs one pass of log2 N rounds: after it everybody has the sum",
-        LINK.alpha * 5e6: "that is alpha times bandwidth, where half of one message's time is start-up",
+        ALPHA * 5e6: "that is alpha times bandwidth, where half of one message's time is start-up",
     },
     right=("176 kB", "0.176 MB", "172 KiB", 175e3),
     explain=lambda: (
