@@ -153,7 +153,7 @@ class _Crew:
             wall.append(max(word[2] for word in done))
         _, _, _, values, sent, messages, texts = zip(*done, strict=True)
         return Run(
-            list(values), np.array(times), np.array(wall), np.array(sent), np.array(messages), "", "".join(printed)
+            list(values), np.array(times), np.array(wall), np.array(sent), np.array(messages), "", "".join(texts)
         )
 
     def hear(self, limit: float) -> list[Word | None]:
