@@ -45,6 +45,56 @@ def bruck_all_gather_time(size: ArrayLike, n: ArrayLike, link: Link) -> Floats:
 
 
 @formula
+def halving_reduce_scatter_time(size: ArrayLike, n: ArrayLike, link: Link, gamma: Number = 0.0) -> Floats:
+    """Recursive halving: lg n alpha + (n-1)/n size (beta + gamma), if n is a power of two.
+
+    Otherwise n - p ranks fold in, p = 2^floor(lg n): (lg p + 2) alpha + (1 + (p - 1 + m)/n) size (beta + gamma), where
+    m = sum over j < lg p of min(n - p, 2^j) counts the chunks of folded ranks on the busiest way.
+
+    >>> round(float(halving_reduce_scatter_time(8e9, 8, Link(0, 50e9))), 6)
+    0.14
+    """
+    size, n, gamma = floats("size", size), ranks(n), floats("gamma", gamma)
+    levels = depth(n + 1) - 1  # floor(lg n)
+    power = np.exp2(levels)
+    fold, moved = n - power, power - 1
+    for j in range(int(np.max(levels, initial=0))):
+        moved = moved + np.where(j < levels, np.minimum(fold, 2.0**j), 0)
+    return (levels + 2 * (fold > 0)) * link.alpha + ((fold > 0) + moved / n) * size * (link.beta + gamma)
+
+
+@formula
+def doubling_all_gather_time(size: ArrayLike, n: ArrayLike, link: Link) -> Floats:
+    """Recursive doubling: lg n alpha + (n-1)/n size beta, if n is a power of two; otherwise as
+    `halving_reduce_scatter_time`, which it is, backwards.
+
+    >>> round(float(doubling_all_gather_time(8e9, 8, Link(0, 50e9))), 6)
+    0.14
+    """
+    return halving_reduce_scatter_time(size, n, link)
+
+
+@formula
+def binomial_scatter_time(size: ArrayLike, n: ArrayLike, link: Link) -> Floats:
+    """Scatter down a binomial tree, or gather up it: ceil(lg n) alpha + (n-1)/n size beta, for any n.
+
+    >>> round(float(binomial_scatter_time(8e9, 8, Link(0, 50e9))), 6)
+    0.14
+    """
+    return bruck_all_gather_time(size, n, link)
+
+
+@formula
+def linear_scatter_time(size: ArrayLike, n: ArrayLike, link: Link) -> Floats:
+    """The root sends to one rank after another, or gets from them: (n-1)(alpha + size beta / n).
+
+    >>> round(float(linear_scatter_time(8e9, 8, Link(0, 50e9))), 6)
+    0.14
+    """
+    return ring_reduce_scatter_time(size, n, link)
+
+
+@formula
 def binomial_broadcast_time(size: ArrayLike, n: ArrayLike, link: Link) -> Floats:
     """Binomial tree: ceil(lg n) (alpha + size beta). Good while size is small.
 
@@ -66,8 +116,8 @@ def binomial_reduce_time(size: ArrayLike, n: ArrayLike, link: Link, gamma: Numbe
 
 @formula
 def scatter_gather_broadcast_time(size: ArrayLike, n: ArrayLike, link: Link) -> Floats:
-    """Scatter down a binomial tree, then ring all-gather (van de Geijn), n a power of two:
-    (lg n + n - 1) alpha + 2(n-1)/n size beta.
+    """Scatter down a binomial tree, then ring all-gather (van de Geijn):
+    (ceil(lg n) + n - 1) alpha + 2(n-1)/n size beta.
 
     >>> round(float(scatter_gather_broadcast_time(1e9, 8, Link(0, 50e9))), 6)
     0.035

@@ -17,10 +17,11 @@ from netlib.fidelity.models import Constants
 from netlib.fidelity.rows import Row, published_rows
 from netlib.fidelity.setup import Setup, read_setup
 
+# the smallest message of the log, then 2, 32 and 128 MiB (8 and 128 MiB where the log has fewer)
 LAUNCH_ROWS = {
     "Ampere": ("AZA100-001", "AZA100-010", "AZA100-014", "AZA100-018"),
     "Hopper": ("AZH200-001", "AZH200-012", "AZH200-016", "AZH200-018"),
-    "Blackwell": ("B200x8-003", "B200x8-008", "B200x8-012", "B200x8-014"),
+    "Blackwell": ("B200x8-001", "B200x8-007", "B200x8-011", "B200x8-013"),
 }
 TREE_ROWS = ("NVT-001", "NVT-019", "NVT-037", "NVT-006", "NVT-024", "NVT-042")
 RING_ROWS = ("SIMAI-003", "SIMAI-013", "SIMAI-028")

@@ -14,7 +14,7 @@ import numpy as np
 from netlib import collectives as c
 from netlib.fidelity.models_topology import predict_topology
 from netlib.fidelity.prediction import Prediction, Unanswerable
-from netlib.fidelity.rates import NIC_SHARE, PLAIN_TREE_SHARE, PORTS, Generation
+from netlib.fidelity.rates import NIC_SHARE, NVLS_RANKS, PLAIN_TREE_SHARE, PORTS, Generation
 from netlib.fidelity.setup import Setup, read_setup
 from netlib.links import Link
 
@@ -121,7 +121,8 @@ def scale_up_time(s: Setup) -> tuple[float, str]:
     """Wire seconds inside one domain, by ring or (where the generation has it) by the adding switch."""
     chip, rate = chip_of(s), nvlink(s)
     ring = float(c.time_at_busbw(s.size, rate, min(s.ranks, s.domain), s.collective))
-    if chip.nvls_share is None or s.collective != "all_reduce" or _forced_ring(s):
+    few = min(s.ranks, s.domain) < NVLS_RANKS
+    if chip.nvls_share is None or few or s.collective != "all_reduce" or _forced_ring(s):
         return ring, "ring"
     nvls = float(c.nvls_allreduce_time(s.size, min(s.ranks, s.domain), Link(0.0, chip.nvls_share * rate)))
     forced = s.algorithm == "NVLS"

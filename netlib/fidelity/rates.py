@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 NIC_SHARE = 0.96
 PORTS = {"EDR": 100, "HDR": 200, "NDR": 400, "XDR": 800}  # Gb/s of an InfiniBand port of four lanes
+NVLS_RANKS = 3  # with two ranks NCCL leaves the switch out (src/transport/nvls.cc, until 2.26: gpuCount <= 2)
 PLAIN_TREE_SHARE = 0.92  # tree without NVLS, same file
 
 

@@ -11,6 +11,7 @@ from netlib.__main__ import main
 from netlib.fidelity import cite, judge, page, published_rows, summary
 from netlib.fidelity.calibration import FITTED, calibrate, constants
 from netlib.fidelity.misses import EXPLAINED
+from netlib.fidelity.models import predict
 from netlib.fidelity.rows import read_rows
 from netlib.fidelity.score import TOLERANCE
 
@@ -52,9 +53,15 @@ def test_constants_are_what_the_book_prints():
     assert {name: round(1e6 * t, 1) for name, t in c.launch.items()} == {
         "Ampere": 38.8,
         "Hopper": 28.6,
-        "Blackwell": 45.6,
+        "Blackwell": 44.5,
     }
     assert [round(1e6 * t, 1) for t in (c.tree_level, c.ring_step, c.moe_floor)] == [48.1, 5.2, 39.0]
+
+
+def test_two_ranks_do_not_use_the_adding_switch():
+    row = next(row for row in ROWS if row["id"] == "ISS-001")
+    assert predict(row, constants()).note == "ring in one domain"
+    assert predict({**row, "ranks": "3"}, constants()).note == "NVLS in one domain"
 
 
 def test_a_fit_of_the_wrong_shape_is_refused():
