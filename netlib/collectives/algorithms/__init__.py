@@ -1,4 +1,4 @@
-"""Algorithms: collectives as schedules. Each builder returns a `Schedule`; the names are exported by netlib.collectives.
+"""Algorithms: collectives as schedules. Each builder returns a `Schedule`; netlib.collectives exports their names.
 
 rings        rings and chains, many channels, both directions
 trees        binomial trees, any root
