@@ -88,11 +88,9 @@ def wired(
     places = np.arange(many, dtype=np.int32) if ranks is None else indices("ranks", ranks, many)
     if np.unique(places).size < places.size:
         raise ValueError(f"ranks = {str(ranks)[:40]!r} puts two ranks on one host; give each a host of its own")
-    if switches is None:
-        inner = np.setdiff1d(np.flatnonzero(fabric.tier == 0), fabric.hosts).astype(np.int32)  # NVSwitches of nodes
-        adding = np.concatenate([inner, fabric.switches])
-    else:
-        adding = indices("switches", switches, fabric.vertices)
+    inner = np.setdiff1d(np.flatnonzero(fabric.tier == 0), fabric.hosts).astype(np.int32)  # NVSwitches of nodes
+    known = np.concatenate([inner, fabric.switches])
+    adding = known if switches is None else indices("switches", switches, fabric.vertices)
     if np.isin(adding, fabric.hosts).any():
         raise ValueError(f"switches = {str(switches)[:40]!r} names a host; give vertices of switches")
     return Wiring(fabric, places, adding, policy)
@@ -141,8 +139,7 @@ def turns(schedule: Schedule, size: float) -> Iterator[Turn]:
     for part in schedule.phases:
         message, which = np.unique(_code(schedule, part, part.step), return_inverse=True)
         if even and part.wrap:
-            sent = np.bincount(which, part.count) * volume[0]
-            added = np.bincount(which, part.count * part.add) * volume[0]
+            sent, added = (np.bincount(which, part.count * held) * volume[0] for held in (1, part.add))
             yield _turn(schedule, part, message, sent, added, part.times)
             continue
         repetitions = _repetitions(part, volume, which, message.size)
