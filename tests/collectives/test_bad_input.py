@@ -59,7 +59,7 @@ OWN = {
         "routing_of": {"g": 2, "nodes": 1, "total": 4},
         "shard_bytes": {"tp": 8},
             },
-    "nccl": {"with_variables": {}, "symmetric_times": {"op": "all_reduce"}},
+    "nccl": {"named": {"name": "p5"}, "variable": {"name": "NCCL_ALGO"}, "symmetric_times": {"op": "all_reduce"}},
     "training": {
         "step_flows": {"model": MODEL}, "step_time": {"model": MODEL, "cluster": MACHINE},
         "by_order": {"model": MODEL, "cluster": MACHINE}, "call_time": {"cluster": MACHINE},
@@ -86,7 +86,7 @@ WRONG = [
     "abc", "8", b"8", None, float("nan"), float("inf"), -float("inf"), -1, 0, 1, True, 2.5, 2.0, 10**9, 10**30, 1e308, [],
     np.array([]), [[1, 2], [3, 4]], [[1], [2, 3]], [1, 2, 3], ["a", "b"], {"a": 1}, {1}, Fraction(1, 2), 1 + 2j,
     np.uint8(200), np.int8(100), np.array(4), np.array([np.nan]), object(), LINK, Link(0, [1e9, 2e9]), STAR, RING, DGX,
-    MODEL, LAYOUT, ROUTING, lambda *given: None, len,
+    MODEL, LAYOUT, ROUTING, lambda *given: None,
 ]  # fmt: skip
 NOT_OURS = (
     "array element",
