@@ -35,6 +35,8 @@ def floats(name: str, value: ArrayLike, least: float = 0.0, *, above: bool = Fal
         given = np.asarray(value)
         if given.dtype.kind not in "iufO":  # numpy would read "8" as 8 and True as 1, and drop an imaginary part
             raise TypeError
+        if given.dtype.kind == "O" and not all(isinstance(each, Real) for each in given.flat):  # None would be nan
+            raise TypeError
         array = given.astype(np.float64, copy=False)
     except (TypeError, ValueError, OverflowError):
         example = "write bytes, seconds or bytes/s, such as 1e9 or parse('1 GB').value"

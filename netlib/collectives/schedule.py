@@ -264,7 +264,7 @@ def schedule_of(
     [0.25, 0.25, 0.25, 0.25]
     """
     held = np.full(fits(chunks=chunks), 1 / chunks) if weight is None else np.array(floats("weight", weight))
-    ends = (_ranks(end, value, n, held.size) for end, value in (("source", source), ("target", target)))
+    ends = (np.array(array(end, value)) for end, value in (("source", source), ("target", target)))  # our own copies
     return Schedule(name, op, n, tuple(phases), held, *ends, switches)
 
 

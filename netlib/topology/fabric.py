@@ -249,7 +249,7 @@ def whole(name: str, value: float, least: int = 1) -> int:
     1024
     """
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
-        raise ValueError(f"{name} = {str(value)[:40]} must be a whole number, {least} or more")
+        raise ValueError(f"{name} = {' '.join(str(value).split())[:40]} must be a whole number, {least} or more")
     return int(value)
 
 

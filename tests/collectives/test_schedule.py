@@ -134,7 +134,7 @@ def test_bytes_of_a_buffer():
             "phases must use ranks below n + switches",
         ),
         (lambda: c.side_by_side("x", []), "schedules must be a list of at least one Schedule"),
-        (lambda: c.side_by_side("x", [1]), "schedules must be a list of at least one Schedule"),
+        (lambda: c.side_by_side("x", [1]), "schedules = '1' is not a Schedule; make one with a builder"),
         (lambda: c.in_turn("x", "y", [c.ring_allreduce(2), c.ring_allreduce(3)]), "schedules must share n, switches"),
         (lambda: c.ring_allreduce(3).bytes_of(-1), "size = -1 must be at least 0"),
     ],

@@ -8,7 +8,8 @@ Source: NVIDIA/nccl@f40ce73 src/init.cc (v2.4.8-1), ncclTreeThreshold.
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from netlib.arguments import Floats, declared, floats, formula
+from netlib.arguments import Floats, declared, formula
+from netlib.collectives.cost import ranks
 from netlib.collectives.nccl.graph import Cluster
 from netlib.collectives.nccl.tables import Edition, edition, known
 
@@ -26,8 +27,8 @@ def tree_threshold(nodes: ArrayLike, per_node: ArrayLike, channels: ArrayLike, n
     >>> round(float(tree_threshold(8, 8, 4)))  # 60 GB/s x (378 - 73) us
     18300000
     """
-    nodes, per_node = floats("nodes", nodes, 1), floats("per_node", per_node, 1)
-    ring, tree = _bandwidths(edition("2.4.8"), nodes, floats("channels", channels, 1), nvlink)
+    nodes, per_node = ranks(nodes, "nodes"), ranks(per_node, "per_node")
+    ring, tree = _bandwidths(edition("2.4.8"), nodes, ranks(channels, "channels"), nvlink)
     slow, quick = _latencies(edition("2.4.8"), nodes, per_node)
     gap = np.where(tree == ring, 1.0, ring - tree)
     meet = ring * tree / gap * (slow - quick)

@@ -10,11 +10,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from netlib.arguments import declared
+from netlib.arguments import declared, floats
 from netlib.collectives.nccl.bandwidth import OPS
 from netlib.collectives.nccl.graph import Cluster, named
 from netlib.collectives.nccl.selection import selected
-from netlib.collectives.nccl.tables import ALGORITHMS, PROTOCOLS, numbers
+from netlib.collectives.nccl.tables import ALGORITHMS, PROTOCOLS, integer, numbers
 from netlib.collectives.nccl.tuning import tune
 from netlib.collectives.nccl.variables import Variable, known_variables, meant, parse_env, variable
 from netlib.topology.collisions import expected_max_load
@@ -37,6 +37,7 @@ _SMS = {
     "Hopper": 132,
     "Blackwell": 148,
 }  # NVIDIA's architecture papers: V100, A100, H100, B200
+MOST = 1000  # variables in one paste: several times as many as NCCL has
 _SIZES = 2.0 ** np.arange(10, 35)
 
 
@@ -67,9 +68,15 @@ def lint_nccl_env(
     given = parse_env(settings) if isinstance(settings, str) else dict(settings)
     for name, value in given.items():
         if not (isinstance(name, str) and isinstance(value, str)):
-            raise ValueError(f"settings[{name!r}] = {value!r} must be text, as in a shell; write it in quotes")
+            told = f"settings[{str(name)[:40]!r}] = {str(value)[:40]!r}"
+            raise ValueError(f"{told} must be text, as in a shell, name and value; write it in quotes")
+    if len(given) > MOST:
+        raise ValueError(f"settings hold {len(given):,} variables, more than {MOST:,}; paste those of NCCL")
     numbers(version)
     job = named("dgx-h100", 128) if cluster is None else cluster
+    if not job.ranks.size:
+        raise ValueError("cluster has no nodes; give at least one")
+    floats("size", size)
     return [_judged(name, value.strip(), given, version, job, size) for name, value in given.items()]
 
 
@@ -112,8 +119,8 @@ def _rule(
         return _forced(known, value, version, cluster, size)
     if known.name == "NCCL_IB_TIMEOUT":
         return _timeout(value, given, default)
-    if known.kind == "level" and value.isdigit():
-        meant = known.choices[min(int(value), len(known.choices) - 1)] if known.name != "NCCL_P2P_LEVEL" else ""
+    if known.kind == "level" and (number := integer(value)) is not None:
+        meant = known.choices[min(number, len(known.choices) - 1)] if known.name != "NCCL_P2P_LEVEL" else ""
         path = f" (here {meant}{': even across CPU sockets' if meant == 'SYS' else ''})" if meant else ""
         return "discouraged", f"numbers change their meaning between versions; write a path{path}; {known.because}"
     if known.name == "NCCL_IB_SPLIT_DATA_ON_QPS" and given.get("NCCL_IB_QPS_PER_CONNECTION", "1").strip() == "1":
@@ -135,16 +142,17 @@ def malformed(known: Variable, value: str, version: str) -> str:
     'must be from 0 to 7'
     """
     if known.kind == "int":
-        if not value.lstrip("-").isdigit():
+        number = integer(value)
+        if number is None:
             return "must be a whole number"
         low, high = known.low, known.high
         if known.name.endswith(("CTAS", "NCHANNELS")) and numbers(version) < (2, 25):
             high = 32
-        if (low is not None and int(value) < low) or (high is not None and int(value) > high):
+        if (low is not None and number < low) or (high is not None and number > high):
             return f"must be from {low} to {high}" if high is not None else f"must be at least {low}"
     if known.kind == "choice" and value.upper() not in known.choices:
         return f"must be one of {', '.join(known.choices)}"
-    if known.kind == "level" and value.upper() not in known.choices and not value.isdigit():
+    if known.kind == "level" and value.upper() not in known.choices and (integer(value) is None or value < "0"):
         return f"must be one of {', '.join(known.choices)}"
     if known.kind == "names":
         try:
@@ -169,8 +177,8 @@ def _timeout(value: str, given: Mapping[str, str], default: str | None) -> tuple
     """4.096 us x 2^value, times the retries."""
     if value == "0":
         return "harmful", "0 waits for ever: a dead link hangs the job in place of ending it"
-    text = given.get("NCCL_IB_RETRY_CNT", "7").strip()
-    tries = int(text) if text.isdigit() else 7
+    tries = integer(given.get("NCCL_IB_RETRY_CNT", "7"))
+    tries = 7 if tries is None else tries
     each = 4.096e-6 * 2 ** int(value)
     usual = f"default {default}: {4.096e-6 * 2 ** int(default or 20):.1f} s"
     longer = int(value) > int(default or 20)

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from netlib.arguments import Floats, clash, declared, floats, formula
+from netlib.collectives.cost import ranks as ranks_of
 from netlib.collectives.nccl.tables import edition, known, rows
 
 EDITION = "2.30.7"
@@ -62,9 +63,11 @@ def symmetric_times(op: str, sizes: ArrayLike, n: ArrayLike, gpu: str, multicast
         raise ValueError(f"op = {op[:40]!r} is not one of {', '.join(KERNELS)}; only these have symmetric kernels")
     if gpu not in ("Hopper", "Blackwell"):
         raise ValueError(f"gpu = {gpu[:40]!r} is not one of Hopper, Blackwell; only these have symmetric kernels")
-    size, ranks = floats("sizes", sizes), floats("n", n, 2)
+    size, ranks = floats("sizes", sizes), ranks_of(n)
     if sentence := clash({"sizes": size.shape, "n": ranks.shape}):
         raise ValueError(sentence + "; for a grid give sizes[:, None]")
+    if (ranks < 2).any():
+        raise ValueError(f"n = {ranks.min():g} must be at least 2")
     size, ranks = np.broadcast_arrays(size, ranks)
     names = tuple(name for name in KERNELS[op] if multicast or "MC" not in name)
     pairs = [_least_blocks(op, name, size, ranks, gpu) for name in names]

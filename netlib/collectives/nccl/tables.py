@@ -83,6 +83,15 @@ def numbers(version: str) -> tuple[int, ...]:
     return tuple(int(part) for part in found.groups() if part is not None)
 
 
+def integer(text: str) -> int | None:
+    """A whole number as a shell would write it; None for anything else.
+
+    >>> integer(" 22 "), integer("-2"), integer("2.5"), integer("9" * 5000)
+    (22, -2, None, None)
+    """
+    return int(text) if re.fullmatch(r"\s*-?[0-9]{1,18}\s*", text) else None
+
+
 def editions() -> tuple[str, ...]:
     """The first version of each table, oldest first.
 

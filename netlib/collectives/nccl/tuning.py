@@ -19,7 +19,7 @@ from netlib.collectives.nccl.closed import closed_form
 from netlib.collectives.nccl.graph import Cluster
 from netlib.collectives.nccl.latency import latencies
 from netlib.collectives.nccl.rules import enabled
-from netlib.collectives.nccl.tables import ROWS, Edition, correction, edition, known, scalar
+from netlib.collectives.nccl.tables import ROWS, Edition, correction, edition, integer, known, scalar
 from netlib.names import nearest
 
 Names = NDArray[np.str_]
@@ -199,8 +199,10 @@ def tune(
         raise ValueError(f"operations = {operations} must be at least 1; give the operations of one group")
     chosen, given = edition(version), dict(variables or {})
     for name, value in given.items():
-        if not isinstance(value, str):
-            raise ValueError(f"variables[{name!r}] = {value!r} must be text, as in a shell; write it in quotes")
+        if not (isinstance(name, str) and isinstance(value, str)):
+            told = f"variables[{str(name)[:40]!r}] = {str(value)[:40]!r}"
+            raise ValueError(f"{told} must be text, as in a shell, name and value; write it in quotes")
+    given = {name: value for name, value in given.items() if value.strip()}  # empty is not set
     cluster = _limited(cluster, given)
     notes = _notes(chosen, cluster)
     if chosen.key < (2, 5):
@@ -216,10 +218,9 @@ def tune(
 def _overhead(variables: Mapping[str, str]) -> float | None:
     """NCCL_NET_OVERHEAD in seconds; it is given in nanoseconds, and -2 stands for the default."""
     text = variables.get("NCCL_NET_OVERHEAD", "-2").strip()
-    try:
-        value = int(text)
-    except ValueError:
-        raise ValueError(f"NCCL_NET_OVERHEAD = {text[:40]!r} is no whole number; give nanoseconds") from None
+    value = integer(text)
+    if value is None:
+        raise ValueError(f"NCCL_NET_OVERHEAD = {text[:40]!r} is no whole number; give nanoseconds")
     return None if value == -2 else value * 1e-9
 
 
@@ -229,9 +230,10 @@ def _limited(cluster: Cluster, variables: Mapping[str, str]) -> Cluster:
     for name in ("NCCL_MIN_CTAS", "NCCL_MIN_NCHANNELS", "NCCL_MAX_CTAS", "NCCL_MAX_NCHANNELS"):
         if name in variables:
             text = variables[name].strip()
-            if not text.isdigit() or int(text) < 1:
+            limit = integer(text)
+            if limit is None or limit < 1:
                 raise ValueError(f"{name} = {text[:40]!r} must be a whole number, 1 or more; give channels")
-            limits[name] = int(text)
+            limits[name] = limit
     if not limits:
         return cluster
     count = np.asarray(cluster.ring.count if cluster.channels is None else cluster.channels)
@@ -252,7 +254,7 @@ def _notes(chosen: Edition, cluster: Cluster) -> tuple[str, ...]:
     )
     if cluster.about:
         found.append(f"channels: {cluster.about}")
-    if np.asarray(cluster.per_node).max() > 8:
+    if np.max(cluster.per_node, initial=0) > 8:
         found.append("beyond 8 GPUs in an NVLink domain the switch's share is extrapolated; racks measure less")
     if cluster.gpu == "Blackwell" and chosen.key < (2, 25):
         found.append(f"NCCL {chosen.first} is older than Blackwell and treats it as its newest GPU")

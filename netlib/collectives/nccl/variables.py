@@ -99,7 +99,7 @@ def parse_env(text: str) -> dict[str, str]:
     {'NCCL_IB_TIMEOUT': '22', 'NCCL_ALGO': 'ring;allreduce:tree'}
     """
     found = {}
-    for number, line in enumerate(text.splitlines(), 1):
+    for number, line in enumerate(text.removeprefix("\ufeff").splitlines(), 1):
         try:
             words = shlex.split(line.rstrip().rstrip("\\"), comments=True)
         except ValueError:
@@ -110,7 +110,7 @@ def parse_env(text: str) -> dict[str, str]:
             name, equals, value = word.partition("=")
             if not equals or not name.replace("_", "a").isalnum() or name[0].isdigit():
                 raise ValueError(f"line {number}, {line.strip()[:60]!r}, is no assignment; write export NAME=value")
-            found[name] = value.rstrip(";") if name not in ("NCCL_ALGO", "NCCL_PROTO") else value
+            found[name] = value.rstrip(";")  # which ends a command; inside a value it may separate operations
     return found
 
 
