@@ -194,7 +194,7 @@ class Schedule:
         declared_fields(self)
         if self.n < 1 or self.switches < 0:
             raise ValueError(f"n = {self.n} and switches = {self.switches} must be at least 1 and 0; give more")
-        weight = np.atleast_1d(floats("weight", self.weight)).ravel()
+        weight = np.array(floats("weight", self.weight)).ravel()
         if not weight.size:
             raise ValueError("weight is empty; give at least one chunk")
         object.__setattr__(self, "weight", weight)
@@ -263,8 +263,8 @@ def schedule_of(
     >>> schedule_of("nothing to do", "all_reduce", 1, [], chunks=4).weight.tolist()
     [0.25, 0.25, 0.25, 0.25]
     """
-    held = np.full(fits(chunks=chunks), 1 / chunks) if weight is None else np.array(floats("weight", weight))
-    ends = (np.array(array(end, value)) for end, value in (("source", source), ("target", target)))  # our own copies
+    held = np.full(fits(chunks=chunks), 1 / chunks) if weight is None else floats("weight", weight)
+    ends = (_ranks(end, value, n, held.size) for end, value in (("source", source), ("target", target)))
     return Schedule(name, op, n, tuple(phases), held, *ends, switches)
 
 
@@ -318,11 +318,7 @@ def _ranks(end: str, value: ArrayLike, n: int, chunks: int) -> Ints:
         raise ValueError(f"{end} = {str(value)[:40]!r} must be one whole number, or one for each of {chunks} chunks")
     if ranks.size and not (ranks.min() >= -1 and ranks.max() < n):
         raise ValueError(f"{end} = {str(value)[:40]!r} must hold ranks below n = {n}, or -1 for all")
-    return (
-        ranks
-        if ranks.dtype == np.int32 and ranks.shape == several
-        else np.broadcast_to(ranks, several).astype(np.int32)
-    )
+    return np.broadcast_to(ranks, several).astype(np.int32)
 
 
 def fits(power: int = 1, /, **counts: int) -> int:

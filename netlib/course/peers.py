@@ -80,6 +80,8 @@ class Rank:
 
     def group(self, members: Sequence[int]) -> "Rank":
         """The same rank among `members` only, renumbered in their order; it must be one of them."""
+        if not isinstance(members, (Sequence, range, np.ndarray)):
+            raise ValueError(f"members = {members!r} must be a list of ranks, such as [0, 1]")
         chosen = [self._peer(member, "talk") if member != self.rank else self._seat.rank for member in members]
         if self._seat.rank not in chosen or len(set(chosen)) < len(chosen):
             raise ValueError(f"members = {[*members]} must name rank {self.rank} and nobody twice")
@@ -91,6 +93,10 @@ class Rank:
         `function` may also be a list, one for each part.
         """
         several = function if isinstance(function, (list, tuple)) else [function] * len(parts)
+        if len(several) != len(parts):
+            raise ValueError(
+                f"{len(several)} functions for {len(parts)} parts; give one function, or one for each part"
+            )
         start, turns = self._clock.at, [Turn()]
         selves, tasks = [], []
         turns[0].own.set()
@@ -108,8 +114,8 @@ class Rank:
     def _peer(self, rank: int, what: str) -> int:
         """The process behind one rank of this group."""
         try:
-            number = int(rank)
-        except (TypeError, ValueError):
+            number = int(rank) if rank == int(rank) else -1  # 1.5 is no rank
+        except (TypeError, ValueError, OverflowError):
             number = -1
         if not 0 <= number < self.n:
             raise ValueError(f"there is no rank {rank!r} to {what} with or to: ranks are 0 to {self.n - 1}")

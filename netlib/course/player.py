@@ -22,6 +22,7 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
+from netlib.arguments import declared_fields, floats
 from netlib.collectives.schedule import Schedule
 from netlib.course.explorer import Knobbed, knobs_of
 from netlib.links import Link
@@ -39,6 +40,12 @@ class Scene:
     size: float
     link: Link
     seconds: ArrayLike | None = None
+
+    def __post_init__(self) -> None:
+        declared_fields(self)
+        floats("size", self.size)
+        if self.link.shape:
+            raise ValueError(f"link has shape {self.link.shape}; give one link, the same for all ranks")
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from netlib.course.explorer import states
 from netlib.course.page import knob_row
 from netlib.course.player import Player, Scene
 from netlib.course.player_draw import legend, picture
-from netlib.course.player_story import Story, clock, faults, label, row, sentences, story
+from netlib.course.player_story import Story, clock, drawable, faults, label, row, sentences, story
 from netlib.course.words import LADDERS, NO_VALUE, nice
 
 STEPS_HEAD = ("step", "messages", "takes", "elapsed", "finished")
@@ -161,6 +161,7 @@ def _once(runs: Sequence[Scene]) -> list[Story]:
     found = []
     for run in runs:
         own = run.schedule
+        drawable(own)
         key = repr((own.n, own.switches, own.op)).encode() + own.weight.tobytes()
         key += own.source.tobytes() + own.target.tobytes()
         for step in own.written_out():

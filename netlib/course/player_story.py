@@ -67,6 +67,20 @@ class Story:
         return "the switch" if self.switches == 1 else f"switch {rank - self.n}"
 
 
+def drawable(schedule: Schedule) -> None:
+    """Refuse a schedule that no picture can hold, before it is written out.
+
+    >>> from netlib.collectives import ring_allreduce
+    >>> drawable(ring_allreduce(17))
+    Traceback (most recent call last):
+    ValueError: ranks = 17 do not fit into a picture; show a schedule of 16 or fewer
+    """
+    everyone, chunks = schedule.n + schedule.switches, schedule.chunks
+    for what, many, most in (("ranks", everyone, RANKS), ("chunks", chunks, CHUNKS), ("steps", schedule.steps, STEPS)):
+        if many > most:
+            raise ValueError(f"{what} = {many} do not fit into a picture; show a schedule of {most} or fewer")
+
+
 def story(schedule: Schedule) -> Story:
     """The story of a schedule of up to 16 ranks, 64 chunks and 200 steps.
 
@@ -75,10 +89,8 @@ def story(schedule: Schedule) -> Story:
     >>> len(told.steps), told.finished
     (6, [0, 0, 0, 4, 8, 12, 16])
     """
-    n, chunks, everyone = schedule.n, schedule.chunks, schedule.n + schedule.switches
-    for what, many, most in (("ranks", everyone, RANKS), ("chunks", chunks, CHUNKS), ("steps", schedule.steps, STEPS)):
-        if many > most:
-            raise ValueError(f"{what} = {many} do not fit into a picture; show a schedule of {most} or fewer")
+    drawable(schedule)
+    n, chunks = schedule.n, schedule.chunks
     rounds = in_rounds(schedule)
     own = np.broadcast_to(np.eye(n, dtype=np.int64)[:, None, :], (n, chunks, n))  # rank r's part is a one in place r
     held = np.stack([execute(replace(schedule, phases=tuple(rounds[:k])), own) for k in range(len(rounds) + 1)])
@@ -178,7 +190,11 @@ def clock(told: Story, run: Scene) -> Floats:
     for k, step in enumerate(told.steps):
         between = [run.size * told.weight[list(m.chunks)].sum() for m in step if min(m.src, m.dst) >= told.n]
         busiest[k] = max([busiest[k], *between])
-    return np.asarray(run.link.alpha + busiest / run.link.bandwidth, float)
+    with np.errstate(over="ignore"):
+        seconds = np.asarray(run.link.alpha + busiest / run.link.bandwidth, float)
+    if not np.isfinite(seconds).all():
+        raise ValueError(f"size = {run.size:g} takes more than 1e308 s on this link; check its units")
+    return seconds
 
 
 def sentences(told: Story) -> list[str]:

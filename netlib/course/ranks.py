@@ -9,6 +9,7 @@ fork (Windows) or does not bear it (macOS), each rank is a thread, and the same 
 
 import io
 import multiprocessing
+import pickle
 import sys
 import threading
 import time
@@ -17,17 +18,19 @@ import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from multiprocessing.connection import wait
+from types import CodeType
 from typing import Any
 
 import numpy as np
 
-from netlib.arguments import Floats
+from netlib.arguments import Floats, declared, floats
 from netlib.course.peers import Rank
 from netlib.course.wires import SLACK, Array, Clock, Ends, Seat, Stuck, close, seat_of, sockets_for
 from netlib.links import Link
 
 Work = Callable[[Rank, Array], Any]
 Wiring = Callable[[int, int], Link] | Link | None
+LONGEST = 86_400.0  # s
 Word = tuple[Any, ...]  # what a rank tells the conductor: ("ready",), ("done", ...) or ("failed", ...)
 
 
@@ -64,6 +67,7 @@ def can_fork() -> bool:
     return sys.platform.startswith("linux")
 
 
+@declared
 def on_ranks(
     work: Work,
     buffers: Sequence[Array] | Array,
@@ -81,9 +85,14 @@ def on_ranks(
     `channels` is how many things a rank does at once (`Rank.together`). Nobody waits longer than `patience` seconds for
     a peer, nor the caller longer than `limit` for one repetition. Never raises for what `work` does: see `Run.trouble`.
     """
-    n = len(buffers)
     if not callable(work):
         raise ValueError(f"work = {str(work)[:40]!r} must be a function of (rank, buffer); give its name")
+    if not (isinstance(buffers, (list, tuple)) or (isinstance(buffers, np.ndarray) and buffers.ndim)):
+        raise ValueError(f"buffers = {str(buffers)[:40]!r} must be a list of arrays, one for each rank")
+    n = len(buffers)
+    for name, seconds in (("patience", patience), ("limit", limit)):
+        if not 0 < float(floats(name, seconds)) <= LONGEST:
+            raise ValueError(f"{name} = {seconds:g} must be above 0 and at most {LONGEST:g} seconds")
     if not n or repeat < 1 or channels < 1:
         raise ValueError(f"{n} buffers, repeat = {repeat}, channels = {channels}: each must be at least 1")
     ends = sockets_for(n, channels)
@@ -101,7 +110,12 @@ def on_ranks(
 
 
 def _link(link: Wiring, source: int, to: int) -> Link | None:
-    return link(source, to) if callable(link) and source != to else None if callable(link) else link
+    if source == to:
+        return None
+    found = link(source, to) if callable(link) else link
+    if found is not None and not (isinstance(found, Link) and not found.shape):
+        raise ValueError(f"link = {str(found)[:40]!r} must be one Link, a function that returns one, or None")
+    return found
 
 
 @dataclass
@@ -198,25 +212,47 @@ def _live(seat: Seat, work: Work, buffer: Array, repeat: int, pipe: Any, ends: E
             value = work(me, buffer.copy())
             taken, wall = clock.ready() - start, time.monotonic() - start
             me.finish()
-            pipe.send(("done", taken, wall, None if left else value, seat.sent, seat.messages, page.getvalue()))
+            word = ("done", taken, wall, None if left else value, seat.sent, seat.messages, _printed(page))
+            try:
+                pipe.send(word)
+            except (AttributeError, TypeError, pickle.PicklingError):
+                what = f"returned a {type(value).__name__}, which cannot be handed over; return an array of numbers"
+                pipe.send(("failed", seat.rank, what, _printed(page)))
+                break
     except (EOFError, BrokenPipeError):
         pass  # the conductor has left
     except Stuck as error:
-        pipe.send(("stuck", str(error), page.getvalue()))
+        pipe.send(("stuck", str(error), _printed(page)))
     except BaseException as error:
-        pipe.send(("failed", seat.rank, _reason(error, work), page.getvalue()))
+        pipe.send(("failed", seat.rank, _reason(error, work), _printed(page)))
     finally:
         for end in seat.sockets.values():
             end.close()
         pipe.close()
 
 
+def _printed(page: io.StringIO) -> str:
+    """What a rank has printed, if it has not closed its page."""
+    return "" if page.closed else page.getvalue()
+
+
+def _lines(code: CodeType) -> list[int]:
+    """The lines of a function and of those inside it."""
+    inner = [line for each in code.co_consts if isinstance(each, CodeType) for line in _lines(each)]
+    return [line for _, _, line in code.co_lines() if line] + inner
+
+
 def _reason(error: BaseException, work: Work) -> str:
     """What was raised, and in which line of the function."""
-    text = " ".join(str(error).split())[:160]
+    try:
+        text = " ".join(str(error).split())[:160]
+    except Exception:  # an exception may have a text that raises
+        text = ""
     file = getattr(getattr(work, "__code__", None), "co_filename", "")
     first = getattr(getattr(work, "__code__", None), "co_firstlineno", 1)
-    lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == file]
+    own = set(_lines(work.__code__)) if hasattr(work, "__code__") else set()
+    frames = traceback.extract_tb(error.__traceback__)
+    lines = [frame.lineno for frame in frames if frame.filename == file and frame.lineno in own]
     where = f" (line {lines[-1] - first + 1} of your function)" if lines and lines[-1] else ""
     return f"raised {type(error).__name__}: {text}".rstrip(": ") + where
 
