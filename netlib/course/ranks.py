@@ -85,8 +85,6 @@ def on_ranks(
     `channels` is how many things a rank does at once (`Rank.together`). Nobody waits longer than `patience` seconds for
     a peer, nor the caller longer than `limit` for one repetition. Never raises for what `work` does: see `Run.trouble`.
     """
-    if not callable(work):
-        raise ValueError(f"work = {str(work)[:40]!r} must be a function of (rank, buffer); give its name")
     if not (isinstance(buffers, (list, tuple)) or (isinstance(buffers, np.ndarray) and buffers.ndim)):
         raise ValueError(f"buffers = {str(buffers)[:40]!r} must be a list of arrays, one for each rank")
     n = len(buffers)

@@ -275,7 +275,7 @@ def test_of_many_that_wait_three_are_named():
             "rank 0 still runs after 1 s; is there a loop without an end?",
         ),
         (lambda me, buffer: os._exit(3) if me.rank else me.receive(1), "rank 1 ended without a word"),
-        (lambda me, buffer: lambda: None, "rank 0 raised "),  # a result that cannot leave its process
+        (lambda me, buffer: lambda: None, "rank 0 returned a function, which cannot be handed over"),  # a result that cannot leave its process
     ],
 )
 def test_a_rank_that_does_not_come_back(work, sentence, fork):
@@ -291,7 +291,7 @@ def test_what_ranks_print_comes_back_in_order(fork):
 
 
 def test_arguments_that_make_no_sense():
-    with pytest.raises(ValueError, match="must be a function of"):
+    with pytest.raises(ValueError, match="work = Ellipsis must be a function"):
         on_ranks(..., np.zeros((2, 1)))
     with pytest.raises(ValueError, match="0 buffers, repeat = 1"):
         on_ranks(ring, [])
