@@ -24,7 +24,7 @@ CASES, SEED = 6, 4
 
 @dataclass(frozen=True)
 class Net:
-    """What a random case runs on: `up` inside a node, `out` between nodes (or between any two), `gamma` s a byte added."""
+    """What a random case runs on: `up` inside a node, `out` between nodes, or any two; `gamma` seconds a byte added."""
 
     up: Link
     out: Link
@@ -35,7 +35,7 @@ Shape = tuple[int, ...]
 Kind = Literal["exact", "above", "below", "near"]
 
 
-_WORDS = {"exact": "exact", "above": "bound from above: ", "below": "bound from below: ", "near": "near: "}
+VERDICTS = {"exact": "exact", "above": "a bound from above", "below": "a bound from below", "near": "near"}
 
 
 @dataclass(frozen=True)
@@ -180,9 +180,9 @@ class Compared:
 
     @property
     def verdict(self) -> str:
-        """What the table says."""
+        """What a page says of it: of an agreement its kind, of a parting its worst case."""
         if self.holds:
-            return f"{_WORDS[self.algorithm.kind]}{self.algorithm.reason}"
+            return VERDICTS[self.algorithm.kind]
         if not self.correct.all():
             return f"wrong sum for {self._shape(int(np.argmin(self.correct)))}"
         off = np.abs(self.counted - self.simulated) + np.abs(self.closed - self.counted)
