@@ -7,7 +7,7 @@ PYTHON ?= $(shell for name in python3.11 python3.12 python3.13 python3 python; d
 OURS := .venv/bin/python
 export BOOK_PORT LAB_PORT
 
-.PHONY: help start test quick book lab serve bench exhaustive clean install install-tests python
+.PHONY: help start test quick book lab serve bench exhaustive labs clean install install-tests python
 
 help:  ## say what there is
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -32,6 +32,9 @@ lab: install  ## JupyterLab alone
 
 serve: install  ## the book alone
 	@exec $(OURS) -m netlib serve
+
+labs: install  ## make the learners' lab notebooks from their solved sources
+	@exec $(OURS) -m netlib labs
 
 bench: install-tests  ## time ours and the peers side by side: build/benchmarks.json
 	@exec $(OURS) benchmarks/run.py

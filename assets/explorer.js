@@ -635,7 +635,7 @@
       console.error(error);
     });
   }
-  const begin = () => document.querySelectorAll('.nx-figure:not([data-ready])').forEach(start);
+  const begin = () => document.querySelectorAll('.nx-figure[data-explorer]:not([data-ready])').forEach(start);
   if (document.readyState === 'loading') document.addEventListener('DOMContentLoaded', begin); else begin();
   window.netlibWords = nice; // the tests hold it against Python's
 })();

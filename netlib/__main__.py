@@ -1,4 +1,5 @@
-"""The command line: `netlib start`, `netlib book`, `netlib lab`, `netlib serve`, `netlib fidelity`, `netlib notebooks`.
+"""The command line: `netlib start`, `netlib book`, `netlib lab`, `netlib serve`, `netlib fidelity`, `netlib notebooks`,
+`netlib labs`.
 
 One table, one row per command. A row imports what it needs only when it is run, so that `netlib --help`
 answers at once.
@@ -92,6 +93,16 @@ def _notebooks(asked: argparse.Namespace) -> int:
     return run(asked)
 
 
+def _lab_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--check", action="store_true", help="change nothing; exit 1 if a notebook would change")
+
+
+def _labs(asked: argparse.Namespace) -> int:
+    from netlib.course.lab_build import run
+
+    return run(asked)
+
+
 COMMANDS = {
     "start": Command("build the book if it is stale, serve it and JupyterLab", _both_ports, _start),
     "book": Command("build the book", _no_options, _book),
@@ -99,6 +110,7 @@ COMMANDS = {
     "serve": Command("serve the book alone", _book_port, _serve),
     "fidelity": Command("every model beside published measurements", _table_options, _fidelity),
     "notebooks": Command("run notebooks and store what they print", _notebook_options, _notebooks),
+    "labs": Command("make the learners' lab notebooks from their solved sources", _lab_options, _labs),
 }
 
 

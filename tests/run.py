@@ -39,7 +39,10 @@ STEPS = (
     Step("Chromium", "tests/run.py chromium"),
     Step("tests that need no browser", f"{PYTEST} -x -m 'not browser'", "quick"),
     Step("tests of library, course and house", f"{PYTEST} {COVERED} --ignore=tests/book --ignore=tests/lab"),
-    Step("notebooks run again, outputs compared", f"{PYTEST} --nbval --nbval-sanitize-with tests/nbval.cfg notebooks"),
+    Step(
+        "notebooks run again, outputs compared",
+        f"{PYTEST} --nbval --nbval-sanitize-with tests/nbval.cfg notebooks labs/source",
+    ),
     Step("the book, warnings are errors", "-m netlib book"),
     Step("the book in a browser", f"{PYTEST} {COVERED} tests/book"),
     Step("JupyterLab in a browser", f"{PYTEST} {COVERED} tests/lab"),

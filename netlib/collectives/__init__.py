@@ -21,6 +21,7 @@ primitives  reduce-scatter, all-gather, broadcast, reduce, scatter, all-to-all
 traffic     bytes per step of data, sharded, tensor, pipeline and expert parallelism
 crossing    where one algorithm overtakes another
 loggp       the LogGP model: closed forms, and a clock for any schedule
+nccl        what NCCL chooses, by version: its tuner, its environment variables and a lint for them
 """
 
 from netlib.collectives.buckets import (
@@ -164,6 +165,7 @@ from netlib.collectives.switched import (
     nvls_all_gather,
     nvls_allreduce,
     nvls_reduce_scatter,
+    nvls_tree_allreduce,
     sharp_allreduce,
     two_shot_allreduce,
 )
@@ -286,6 +288,7 @@ __all__ = [
     "nvls_allreduce",
     "nvls_allreduce_time",
     "nvls_reduce_scatter",
+    "nvls_tree_allreduce",
     "outside_share",
     "pairwise_all_to_all",
     "pairwise_all_to_all_time",

@@ -58,10 +58,15 @@ def _parts(op: str, sides: ArrayLike, all_axes: bool, both_ways: bool) -> Schedu
     shape = tuple(whole("sides", side) for side in np.atleast_1d(array("sides", sides)).tolist())
     if not shape:
         raise ValueError("sides has no side; give the chips along each axis, such as (4, 4, 4)")
-    turns = range(len(shape)) if all_axes else (0,)
-    orders = [tuple(np.roll(np.arange(len(shape)), -turn)) for turn in turns]
-    made = [_bucket(op, shape, order, mirrored) for order in orders for mirrored in (False, True)[: 1 + both_ways]]
-    return side_by_side(made[0].name, made) if len(made) > 1 else made[0]
+    axes = tuple(range(len(shape)))
+    orders = [axes[turn:] + axes[:turn] for turn in (axes if all_axes else (0,))]
+    ways = (False, True) if both_ways else (False,)
+    made = [_together([_bucket(op, shape, order, mirrored) for mirrored in ways]) for order in orders]
+    return _together(made)
+
+
+def _together(made: list[Schedule]) -> Schedule:
+    return side_by_side("bucket", made) if len(made) > 1 else made[0]
 
 
 def _bucket(op: str, sides: tuple[int, ...], axes: tuple[int, ...], mirrored: bool) -> Schedule:

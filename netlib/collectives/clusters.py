@@ -15,7 +15,7 @@ from netlib.links import Link
 
 @formula
 def hierarchical_allreduce_time(
-    size: ArrayLike, g: ArrayLike, nodes: ArrayLike, up: Link, out: Link, *, segments: float | None = 1
+    size: ArrayLike, g: ArrayLike, nodes: ArrayLike, up: Link, out: Link, *, segments: ArrayLike | None = 1
 ) -> Floats:
     """Reduce-scatter inside, all-reduce of size/g across on every rail at once, all-gather inside.
 
@@ -74,7 +74,7 @@ def hierarchical_broadcast_time(size: ArrayLike, g: ArrayLike, nodes: ArrayLike,
     0.071111
     """
     size, g, nodes = floats("size", size), ranks(g, "g"), ranks(nodes, "nodes")
-    return 2 * (g - 1) * up.time(size / g) + binomial_broadcast_time(size / g, nodes, out)
+    return np.asarray(2 * (g - 1) * up.time(size / g) + binomial_broadcast_time(size / g, nodes, out))
 
 
 @formula
@@ -84,7 +84,9 @@ def multirail_ring_allreduce_time(
     """One ring per NIC through all n = g x nodes ranks, each leaving a node through its own NIC: what NCCL calls Ring.
 
     2(n-1)/n size x max(1 / (nics B_out), (g-1) / (g B_up)) and the latency of the longest way round: 2(n-1) hops, of
-    which 2 nodes (for g >= 3) cross a NIC. `nics` per node, at most g (default g). With nics = g every rank is the
+    which 2 nodes (for g >= 3) cross a NIC. Alpha is delay here, as in NCCL's rings, where a NIC sends the next slice
+    while the last one flies; if a rank waits for that, as in a step of `simulate`, it pays the NIC's alpha 2(n-1)
+    times. `nics` per node, at most g (default g). With nics = g every rank is the
     exit of one ring, so its NVLink carries the other (g-1)/g of the bytes; with fewer, some rank is no exit and
     carries all.
 

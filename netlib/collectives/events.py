@@ -50,16 +50,23 @@ def rates(flows: int, flow: Places, link: Places, share: Floats, capacity: Float
 
 
 def transfer_times(ways: Ways, which: Places, size: Floats, capacity: Floats) -> Floats:
-    """(M,) seconds until each of messages that start together has sent its `size` bytes over the ways of pair `which`.
+    """(M,) seconds until each of messages that begin together has sent its `size` bytes over the ways of pair `which`.
 
     >>> ways = Ways(np.array([0, 1]), np.array([0, 0]), np.ones(2), np.zeros(2), np.array([[0], [0]]))
     >>> transfer_times(ways, np.array([0, 1]), np.array([10.0, 30.0]), np.array([10.0])).tolist()
     [2.0, 4.0]
     """
+    flow, entry = _entries(ways, which)
+    link, many, alone = ways.link[entry], np.bincount(ways.link[entry]), np.full(which.size, np.inf)
+    np.minimum.at(alone, flow, capacity[link] / ways.share[entry])
+    ends: Floats = size / alone
+    now, left = 0.0, np.array(size, float)
+    shared = np.zeros(which.size, bool)
+    shared[flow[many[link] > 1]] = True  # who has all its links to itself is done at their rate
     if ways.rows is not None:
-        return completion_times(ways.rows[which], size, capacity)
-    ends, now, left = np.zeros(which.size), 0.0, np.array(size, float)
-    open_ = np.flatnonzero(left > 0)
+        ends[shared] = completion_times(ways.rows[which[shared]], size[shared], capacity)
+        return ends
+    open_ = np.flatnonzero(shared & (left > 0))
     while open_.size:
         flow, entry = _entries(ways, which[open_])
         speed = rates(open_.size, flow, ways.link[entry], ways.share[entry], capacity)

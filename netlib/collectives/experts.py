@@ -7,6 +7,7 @@ Read with the chapter "Collectives", section "All-to-all". Sources: DeepSeek-AI 
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.random import Generator
@@ -16,6 +17,8 @@ from netlib.arguments import array, declared
 from netlib.collectives.hierarchies import ACROSS, INSIDE
 from netlib.collectives.schedule import Ints, Phase, Schedule, phase, schedule_of
 from netlib.topology.fabric import whole
+
+_Array = NDArray[Any]
 
 COPIES = ("node", "rank", "expert")
 """What is sent once: a token to each node, to each rank, or to each expert."""
@@ -79,9 +82,10 @@ def routed(
 ) -> Routing:
     """A gate's choice for `tokens` tokens on each rank: the `top_k` of `total` experts with the highest affinity.
 
-    Affinity is sigmoid(popularity + noise): Gumbel noise for each token and expert; `skew` times a normal number for
-    each expert, so that with skew = 0 all are equally popular. With `node_limit` M a token may use M nodes only, those
-    whose best ceil(top_k / M) affinities have the highest sum, as in DeepSeek-V3.
+    Affinity is sigmoid(popularity + noise): Gumbel noise for each token and expert, drawn as -log of an exponential
+    number; `skew` times a normal number for each expert, so that with skew = 0 all are equally popular. With
+    `node_limit` M a token may use M nodes only, those whose best ceil(top_k / M) affinities have the highest sum, as in
+    DeepSeek-V3.
 
     >>> made = routed(np.random.default_rng(0), tokens=128, total=256, top_k=8, g=8, nodes=8, node_limit=4)
     >>> made.experts.shape, max(len(set(row)) for row in (made.ranks // 8).reshape(-1, 8).tolist())
@@ -95,14 +99,15 @@ def routed(
         raise ValueError(f"top_k = {top_k} must be at most {limit * each}, the experts of {limit} nodes")
     if skew < 0:
         raise ValueError(f"skew = {skew:g} must be at least 0")
-    popularity = skew * rng.standard_normal(total)
+    shunned, best = np.exp(-skew * rng.standard_normal(total)), -(-top_k // limit)
     chosen = np.empty((n, tokens, top_k), np.int32)
     for rank in range(n):  # one rank at a time, to hold (tokens, total) numbers only
-        affinity = 1 / (1 + np.exp(-popularity - rng.gumbel(size=(tokens, total))))
+        affinity = 1 / (1 + shunned * rng.standard_exponential((tokens, total)))
         if limit < nodes:
-            best = -np.sort(-affinity.reshape(tokens, nodes, each), axis=-1)[..., : -(-top_k // limit)].sum(axis=-1)
-            closed = np.argsort(-best, axis=-1)[:, limit:]
-            np.put_along_axis(affinity.reshape(tokens, nodes, each), closed[..., None], -1.0, axis=1)
+            of_node = affinity.reshape(tokens, nodes, each)
+            worth = np.partition(of_node, -min(best, each), axis=-1)[..., -min(best, each) :].sum(axis=-1)
+            closed = np.argsort(-worth, axis=-1)[:, limit:]
+            np.put_along_axis(of_node, closed[..., None], -1.0, axis=1)
         chosen[rank] = np.argpartition(-affinity, top_k - 1, axis=-1)[:, :top_k]
     return Routing(chosen, total, g, nodes)
 
@@ -145,7 +150,7 @@ def moe_combine(routing: Routing, copies: str = "node") -> Schedule:
     return _exchange(f"combine, a copy a {copies}", routing, phases, ranks, owner)
 
 
-def _chunks(routing: Routing, copies: str) -> tuple[NDArray[np.int64], Ints]:
+def _chunks(routing: Routing, copies: str) -> tuple[_Array, _Array]:
     """(P,) the rank of each chunk's token; (P, k) or (P,) the ranks of its experts."""
     if copies not in COPIES:
         raise ValueError(f"copies = {copies!r} must be one of {', '.join(COPIES)}")
@@ -156,33 +161,34 @@ def _chunks(routing: Routing, copies: str) -> tuple[NDArray[np.int64], Ints]:
     return np.repeat(np.arange(n), tokens), ranks.reshape(-1, top_k)
 
 
-def _hops(routing: Routing, copies: str) -> list[tuple[Ints, Ints, Ints, int]]:
+def _hops(routing: Routing, copies: str) -> list[tuple[_Array, _Array, _Array, int]]:
     """src, dst, chunk and channel of each hop on the way to the experts."""
     owner, ranks = _chunks(routing, copies)
-    chunk, rank = _pairs(ranks, routing.n)
+    chunk, rank = _pairs(ranks)
     home = owner[chunk]
     if copies != "node":
         return _sent((home, rank, chunk, ACROSS))
-    far, node = _pairs(ranks // routing.g, routing.nodes)
+    far, node = _pairs(ranks // routing.g)
     rail = owner[far] % routing.g
     relay = rank // routing.g * routing.g + home % routing.g
     return _sent((owner[far], node * routing.g + rail, far, ACROSS), (relay, rank, chunk, INSIDE))
 
 
-def _pairs(places: Ints, many: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _pairs(places: _Array) -> tuple[_Array, _Array]:
     """Each chunk with each of its places, once."""
-    rows = places.reshape(len(places), -1)
-    both = np.unique(np.arange(len(rows))[:, None] * many + rows)
-    return both // many, both % many
+    rows = np.sort(places.reshape(len(places), -1), axis=1)
+    new = np.ones(rows.shape, bool)
+    new[:, 1:] = rows[:, 1:] != rows[:, :-1]
+    return np.nonzero(new)[0], rows[new].astype(np.int64)
 
 
-def _sent(*hops: tuple[Ints, Ints, Ints, int]) -> list[tuple[Ints, Ints, Ints, int]]:
+def _sent(*hops: tuple[_Array, _Array, _Array, int]) -> list[tuple[_Array, _Array, _Array, int]]:
     """The hops that have a message, without what stays where it is."""
     moved = [(src[src != dst], dst[src != dst], chunk[src != dst], way) for src, dst, chunk, way in hops]
     return [hop for hop in moved if hop[0].size]
 
 
-def _exchange(name: str, routing: Routing, phases: list[Phase], source: Ints, target: Ints) -> Schedule:
+def _exchange(name: str, routing: Routing, phases: list[Phase], source: _Array, target: _Array) -> Schedule:
     chunks = len(source)
     weight = np.full(chunks, routing.n / chunks)
     return schedule_of(name, "alltoallv", routing.n, phases, weight=weight, source=source, target=target)

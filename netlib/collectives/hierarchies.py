@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from netlib.arguments import declared
 from netlib.collectives.rings import ring_all_gather, ring_allreduce, ring_reduce_scatter, ring_through
-from netlib.collectives.schedule import Phase, Schedule, phase, schedule_of, side_by_side
+from netlib.collectives.schedule import Phase, Schedule, phase, rank_below, schedule_of, side_by_side
 from netlib.topology.fabric import whole
 
 INSIDE, ACROSS = 0, 1
@@ -62,7 +62,7 @@ def railed_allreduce(
             " give a reduce-scatter and an all-gather on the same ranks and chunks"
         )
     if (across.source >= 0).any() or (across.target >= 0).any():
-        raise ValueError(f"across = {across.name!r} must be an all_reduce; it is a {across.op}")
+        raise ValueError(f"across = {across.name!r} must be an all_reduce; it is {across.op!r}")
     if not all(part.wrap for part in (*reduce_inside.phases, *gather_inside.phases)):
         raise ValueError("reduce_inside and gather_inside must be in one piece; cut the whole with segments = ...")
     n, planes = g * nodes, max(reduce_inside.switches, gather_inside.switches)
@@ -138,7 +138,7 @@ def hierarchical_broadcast(g: int, nodes: int, root: int = 0) -> Schedule:
     (9, 4)
     """
     node, rail, rank = _places(g, nodes)
-    home, place = divmod(_root(root, rank.size), g)
+    home, place = divmod(rank_below(rank.size, "root", root), g)
     others = (place + np.arange(1, g)) % g
     tree = [phase(np.arange(g - 1), root, home * g + others, others, False)] if g > 1 else []
     reach = 1
@@ -220,18 +220,13 @@ def _singly(part: Phase) -> Phase:
     """The same messages with one chunk an entry."""
     entry = np.repeat(np.arange(part.count.size), part.count)
     nth = np.arange(entry.size) - np.repeat(np.cumsum(part.count) - part.count, part.count)
-    step, src, dst, add = (held[entry] for held in (part.step, part.src, part.dst, part.add))
+    step, src, dst = (held[entry] for held in (part.step, part.src, part.dst))
     chunk = (part.chunk[entry] + nth * part.stride).astype(np.int32)
-    return replace(part, step=step, src=src, dst=dst, chunk=chunk, add=add, count=np.ones_like(chunk))
+    return replace(part, step=step, src=src, dst=dst, chunk=chunk, add=part.add[entry], count=np.ones_like(chunk))
 
 
 def _along(schedule: Schedule, rail: NDArray[np.int64]) -> list[Phase]:
-    """A schedule on every rail at once, each on its own value of the lower digit."""
+    """A schedule on every rail at once, each on its own value of the lower digit, in channels after the one inside."""
     digit = np.arange(len(rail))
-    return [replace(part.placed(rail, scale=digit.size, offset=digit), channel=ACROSS) for part in schedule.phases]
-
-
-def _root(root: int, n: int) -> int:
-    if not 0 <= root < n:
-        raise ValueError(f"root = {root} is none of the ranks; give 0 to {n - 1}")
-    return root
+    placed = [part.placed(rail, scale=digit.size, offset=digit) for part in schedule.phases]
+    return [replace(part, channel=ACROSS + part.channel) for part in placed]

@@ -39,7 +39,7 @@ def pxn_all_to_all_time(size: ArrayLike, g: ArrayLike, nodes: ArrayLike, up: Lin
     size, g, nodes = floats("size", size), ranks(g, "g"), ranks(nodes, "nodes")
     block = size / (g * nodes)
     nvlink, nic = up.time(block), out.time(block)
-    return (nodes - 1) * (nic + (g - 1) * np.maximum(nic, nvlink)) + (g - 1) * nvlink
+    return np.asarray((nodes - 1) * (nic + (g - 1) * np.maximum(nic, nvlink)) + (g - 1) * nvlink)
 
 
 @formula

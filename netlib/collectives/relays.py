@@ -42,8 +42,8 @@ def pxn_all_to_all(g: int, nodes: int) -> Schedule:
     """One destination after the other, as pairwise exchange does, each block by the relay on its rail (PXN).
 
     n - 1 steps of size/n: in g (nodes - 1) of them every NIC sends a block while NVLink hands over the block that
-    goes out next; then g - 1 steps for one's own node. Small messages that leave at once, where `rail_all_to_all`
-    sends few large ones and waits between its stages.
+    goes out next; then g - 1 steps for one's own node, in a channel that may overlap. Small messages that leave at
+    once, where `rail_all_to_all` sends few large ones and waits between its stages.
 
     >>> pxn_all_to_all(4, 3).steps
     11

@@ -70,11 +70,12 @@ def simulate(
 
     pace="step"   everybody waits for the slowest message of each step. Exact for that rule: the messages of a step
                   begin together, and one that ends leaves its share to the others.
-    pace="rank"   a rank goes on when its own messages of the step are done; a message begins when both its ranks are
-                  ready. What it takes is what it took at pace "step": exact where steps do not drift into one
-                  another's links, as on one switch; otherwise it is the rates that are approximate, not the waiting.
-    pace="data"   besides, phases of different channels overlap as far as their data allow, and rates change with every
-                  message that begins or ends. Exact, and slow: for some thousand messages.
+    pace="rank"   a rank goes on when its own messages of the step have ended; a message begins when both its ranks are
+                  ready, so latencies of a pair's messages add up. What a message takes is what it takes at pace "step":
+                  exact while it shares its links with nobody or with messages that begin when it does; otherwise its
+                  rate is approximate, not the waiting.
+    pace="data"   the same for every channel by itself: channels overlap as far as their data allow, and rates change
+                  with every message that begins or ends. Exact, and slow: for some thousand messages.
 
     At the paces "step" and "rank" channels take turns, in the order of the phases.
 

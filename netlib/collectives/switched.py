@@ -11,7 +11,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from netlib.arguments import declared
+from netlib.collectives.hierarchies import railed_allreduce
 from netlib.collectives.schedule import Phase, Schedule, phase, schedule_of, side_by_side
+from netlib.collectives.twotrees import double_tree_allreduce
 from netlib.topology.fabric import whole
 
 _HOPS = {"all_reduce": (0, 1, 2, 3), "reduce_scatter": (0, 1), "all_gather": (2, 3)}
@@ -52,6 +54,22 @@ def nvls_all_gather(n: int, segments: int = 1, planes: int = 1) -> Schedule:
     5
     """
     return _nvls("all_gather", n, segments, planes)
+
+
+@declared
+def nvls_tree_allreduce(g: int, nodes: int, segments: int = 1, planes: int = 1) -> Schedule:
+    """NVLS inside every node, NCCL's two trees along every rail: what NCCL calls NVLSTree.
+
+    A rank's NVLink carries size (1 + 1/g) each way, its NIC at most 2 size/g, as much as in a ring on the rails, in
+    about 4 log2 nodes hops. The tree's way down may begin when the first of `segments` pieces is summed.
+
+    >>> made = nvls_tree_allreduce(8, 4, segments=2)
+    >>> made.n, made.switches
+    (32, 4)
+    """
+    first, last = nvls_reduce_scatter(g, planes=planes), nvls_all_gather(g, planes=planes)
+    trees = double_tree_allreduce(nodes, shape="nccl", overlap=True)
+    return railed_allreduce("NVLSTree", first, trees, last, segments=segments)
 
 
 @declared

@@ -23,15 +23,7 @@ def torus_bytes(size: ArrayLike, sides: ArrayLike, all_axes: bool = False, both_
     >>> torus_bytes(64.0, [4, 4, 4]).tolist(), torus_bytes(64.0, [4, 4, 4], all_axes=True).tolist()
     ([48.0, 12.0, 3.0], [21.0, 21.0, 21.0])
     """
-    each, size = ranks(sides, "sides"), floats("size", size)
-    if not each.ndim or not each.shape[-1]:
-        raise ValueError("sides needs an axis of sides, such as [4, 4, 4]")
-    axes = each.shape[-1]
-    sent = np.zeros(np.broadcast_shapes((*size.shape, 1), each.shape))
-    for turn in range(axes if all_axes else 1):
-        turned = np.roll(each, -turn, axis=-1)
-        sent += np.roll((turned - 1) / np.cumprod(turned, axis=-1), turn, axis=-1) * size[..., None]
-    return sent / (axes if all_axes else 1) / np.where(both_ways & (each > 2), 2, 1)
+    return np.asarray(_of_buckets(floats("size", size), _sides(sides), all_axes, both_ways).sum(axis=-2))
 
 
 @formula
@@ -40,17 +32,17 @@ def torus_reduce_scatter_time(
 ) -> Floats:
     """Sum of (d - 1) alpha and the bytes of the axes in turn: (n-1)/n size beta for one bucket in one direction.
 
-    With `all_axes` all axes are busy at once: with equal sides each carries (n-1)/n size / D. With others the busiest
-    axis sets the pace, and this is a bound: the buckets, which run at their own pace, may leave it idle for a while.
+    With `all_axes` all axes are busy at once, each bucket has a D-th of that. With equal sides the buckets never meet.
+    With others they do, and this is a bound: a bucket's own time, or what the busiest axis carries, if that is more.
     `both_ways` halves the bytes. An all-gather takes as long.
 
     >>> round(float(torus_reduce_scatter_time(45e9, [16, 16], Link(0, 45e9), all_axes=True, both_ways=True)), 3)
     0.249
     """
-    each = ranks(sides, "sides")
-    sent = torus_bytes(size, each, all_axes, both_ways)
-    busy = sent.max(axis=-1) if all_axes else sent.sum(axis=-1)
-    return (each - 1).sum(axis=-1) * link.alpha + busy * link.beta
+    each = _sides(sides)
+    sent = _of_buckets(floats("size", size), each, all_axes, both_ways)
+    own = (each - 1).sum(axis=-1) * link.alpha + sent.sum(axis=-1).max(axis=-1) * link.beta
+    return np.asarray(np.maximum(own, sent.sum(axis=-2).max(axis=-1) * link.beta))
 
 
 @formula
@@ -67,3 +59,21 @@ def torus_allreduce_time(
     7.4
     """
     return 2 * torus_reduce_scatter_time(size, sides, link, all_axes=all_axes, both_ways=both_ways)
+
+
+def _sides(sides: ArrayLike) -> Floats:
+    each = ranks(sides, "sides")
+    if not each.ndim or not each.shape[-1]:
+        raise ValueError("sides needs an axis of sides, such as [4, 4, 4]")
+    return each
+
+
+def _of_buckets(size: Floats, sides: Floats, all_axes: bool, both_ways: bool) -> Floats:
+    """(..., buckets, D) bytes that each bucket puts on each directed link of an axis."""
+    turns = range(sides.shape[-1] if all_axes else 1)
+    shares = []
+    for turn in turns:
+        turned = np.roll(sides, -turn, axis=-1)
+        shares.append(np.roll((turned - 1) / np.cumprod(turned, axis=-1), turn, axis=-1))
+    both = np.where(both_ways & (sides > 2), 2, 1)[..., None, :]
+    return np.asarray(size[..., None, None] * np.stack(shares, axis=-2) / (len(turns) * both))

@@ -6,6 +6,7 @@ Read with the chapter "Collectives", section "An algorithm as data".
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import groupby
 from typing import NamedTuple
 
 import numpy as np
@@ -109,7 +110,7 @@ class Ways(NamedTuple):
     link: Places
     share: Floats
     latency: Floats
-    rows: NDArray[np.integer] | None
+    rows: Places | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,16 +145,10 @@ def turns(schedule: Schedule, size: float) -> Iterator[Turn]:
             added = np.bincount(which, part.count * part.add) * volume[0]
             yield _turn(schedule, part, message, sent, added, part.times)
             continue
-        last, many = None, 0
-        for live, *carried in _repetitions(part, volume, which, message.size):
-            if last is not None and all(map(np.array_equal, last, (live, *carried))):
-                many += 1
-                continue
-            if last is not None:
-                yield _turn(schedule, part, message[last[0]], last[1][last[0]], last[2][last[0]], many)
-            last, many = (live, *carried), 1
-        if last is not None:
-            yield _turn(schedule, part, message[last[0]], last[1][last[0]], last[2][last[0]], many)
+        repetitions = _repetitions(part, volume, which, message.size)
+        for _, equal in groupby(repetitions, key=lambda each: b"".join(held.tobytes() for held in each)):
+            (live, sent, added), *more = equal
+            yield _turn(schedule, part, message[live], sent[live], added[live], 1 + len(more))
 
 
 def laid(schedule: Schedule, fabric: Fabric | Wiring) -> tuple[Ways, Places]:
@@ -249,8 +244,8 @@ def _repetitions(
         weight = volume[chunk % volume.size] * live
         yield (
             np.bincount(message, live, many) > 0,
-            np.bincount(message, weight, many),
-            np.bincount(message, weight * adds, many),
+            np.asarray(np.bincount(message, weight, many), float),
+            np.asarray(np.bincount(message, weight * adds, many), float),
         )
 
 
@@ -276,7 +271,7 @@ def _ways(wiring: Wiring, source: Ints, target: Ints) -> Ways:
     if wiring.policy is spray:
         parts.append(_sprayed(wiring.routes, src, dst, hosts))
     elif hosts.size:
-        found = np.asarray(wiring.policy(wiring.routes, src[hosts], dst[hosts]))
+        found = np.asarray(wiring.policy(wiring.routes, src[hosts], dst[hosts])).astype(np.int64)
         rows = found if len(found) == source.size else None  # one way for each pair, and no switch that adds
         parts.append(_on_rows(fabric, found, hosts))
     latency = np.zeros(source.size)
@@ -306,7 +301,7 @@ def _adjacent(fabric: Fabric, source: Ints, target: Ints, which: Places) -> _Par
     return _Part(which, latency, which[row], link, 1 / many[row])
 
 
-def _on_rows(fabric: Fabric, rows: NDArray[np.integer], which: Places) -> _Part:
+def _on_rows(fabric: Fabric, rows: Places, which: Places) -> _Part:
     """The rows that a policy gives, equally many for each pair, each with an even share."""
     each = len(rows) // which.size
     row, hop = np.nonzero(rows >= 0)
@@ -331,9 +326,9 @@ def _sprayed(found: Routes, src: Places, dst: Places, which: Places) -> _Part:
         pair, part, late = pair[entry], (part / found.count[group])[entry], late[entry] + fabric.latency[link]
         held.append((pair, link, part))
         here, of = np.unique(pair * fabric.vertices + fabric.target[link], return_inverse=True)
-        pair, at, part, slowest = here // fabric.vertices, here % fabric.vertices, np.bincount(of, part), late
-        late = np.zeros(here.size)
+        slowest, late = late, np.zeros(here.size)
         np.maximum.at(late, of, slowest)
+        pair, at, part = here // fabric.vertices, here % fabric.vertices, np.asarray(np.bincount(of, part), float)
         there = at == goal[pair]
         latency[pair[there]] = late[there]
         pair, at, part, late = pair[~there], at[~there], part[~there], late[~there]

@@ -1,4 +1,4 @@
-"""The book's directives: figures, exercises, agreements, registry tables, take-aways and generated text.
+"""The book's directives: figures, players, exercises, agreements, registry tables, take-aways and generated text.
 
 Each is loaded by netlib.course.sphinx. What a directive shows is computed by other modules of netlib, imported when the
 directive is used; a failure there is a warning with the page and the line.
@@ -45,6 +45,16 @@ class Explorer(Computed):
 
     def compute(self) -> list[nodes.Node]:
         bake = import_module("netlib.course.explorer").bake
+        return [nodes.raw("", bake(self.arguments[0]), format="html")]
+
+
+class Player(Computed):
+    """`{player} all-reduce-steps`: a schedule step by step, baked for every setting of its knobs."""
+
+    required_arguments = 1
+
+    def compute(self) -> list[nodes.Node]:
+        bake = import_module("netlib.course.player").bake
         return [nodes.raw("", bake(self.arguments[0]), format="html")]
 
 
@@ -242,6 +252,7 @@ class Generated(Computed):
 
 DIRECTIVES: dict[str, type[SphinxDirective]] = {
     "explorer": Explorer,
+    "player": Player,
     "exercise": Exercise,
     "exercises": Exercises,
     "agreement": Agreement,

@@ -94,14 +94,14 @@ class Knob:
 
 
 @dataclass(frozen=True)
-class Explorer:
-    """A view with its knobs and its words; call it with knob values for the figure of one state."""
+class Knobbed:
+    """What has knobs and words: an explorer, or a player (netlib.course.player)."""
 
     id: str
     title: str
     caption: str
     alt: str
-    view: Callable[..., Figure]
+    view: Callable[..., Any]
     knobs: Mapping[str, Knob]
 
     @property
@@ -114,13 +114,6 @@ class Explorer:
         """The default state as places on the grid."""
         return tuple(knob.index(knob.default) for knob in self.knobs.values())
 
-    @cached_property
-    def grid(self) -> Figure:
-        """The figure of every state at once, from one call of the view."""
-        open_mesh = np.meshgrid(*(np.array(k.values) for k in self.knobs.values()), indexing="ij")
-        figure = self.view(**{name: m[..., None] for name, m in zip(self.knobs, open_mesh, strict=True)})
-        return _spread(self, figure, self.shape)
-
     def index(self, **values: float | str) -> tuple[int, ...]:
         """Knob values as places on the grid; a knob left out stands at its default."""
         found = list(self.start)
@@ -132,6 +125,18 @@ class Explorer:
             except ValueError as error:
                 raise ValueError(f"{name} = {error}") from None
         return tuple(found)
+
+
+@dataclass(frozen=True)
+class Explorer(Knobbed):
+    """A view with its knobs and its words; call it with knob values for the figure of one state."""
+
+    @cached_property
+    def grid(self) -> Figure:
+        """The figure of every state at once, from one call of the view."""
+        open_mesh = np.meshgrid(*(np.array(k.values) for k in self.knobs.values()), indexing="ij")
+        figure = self.view(**{name: m[..., None] for name, m in zip(self.knobs, open_mesh, strict=True)})
+        return _spread(self, figure, self.shape)
 
     def at(self, index: tuple[int, ...]) -> Figure:
         """The figure of the state at these places, from a call of the view with that state alone."""
@@ -155,22 +160,23 @@ class Explorer:
 
 def explorer(id: str, *, title: str, caption: str, alt: str) -> Callable[[Callable[..., Figure]], Explorer]:
     """Make an explorer of a view; its knobs are its parameters, annotated `Annotated[Array, Knob(...)]`."""
+    return lambda view: Explorer(id, title, caption, alt, view, knobs_of("explorer", id, view, title, caption, alt))
+
+
+def knobs_of(kind: str, id: str, view: Callable[..., Any], title: str, caption: str, alt: str) -> dict[str, Knob]:
+    """The knobs of a view: its parameters, each annotated with one; refused without words or with too many."""
     if not title or not caption or not alt or caption == alt:
-        raise ValueError(f"explorer {id!r} needs a title, a caption and an alt text that says what the picture shows")
-
-    def wrap(view: Callable[..., Figure]) -> Explorer:
-        knobs: dict[str, Knob] = {}
-        hints = get_type_hints(view, include_extras=True)
-        for name in inspect.signature(view).parameters:
-            found = [a for a in get_args(hints.get(name))[1:] if isinstance(a, Knob)]
-            if get_origin(hints.get(name)) is not Annotated or len(found) != 1:
-                raise ValueError(f"parameter {name!r} of explorer {id!r} must be annotated Annotated[Array, Knob(...)]")
-            knobs[name] = found[0]
-        if len(knobs) > KNOBS:
-            raise ValueError(f"explorer {id!r} has {len(knobs)} knobs; keep the {KNOBS} that teach and fix the others")
-        return Explorer(id, title, caption, alt, view, knobs)
-
-    return wrap
+        raise ValueError(f"{kind} {id!r} needs a title, a caption and an alt text that says what the picture shows")
+    knobs: dict[str, Knob] = {}
+    hints = get_type_hints(view, include_extras=True)
+    for name in inspect.signature(view).parameters:
+        found = [a for a in get_args(hints.get(name))[1:] if isinstance(a, Knob)]
+        if get_origin(hints.get(name)) is not Annotated or len(found) != 1:
+            raise ValueError(f"parameter {name!r} of {kind} {id!r} must be annotated Annotated[Array, Knob(...)]")
+        knobs[name] = found[0]
+    if len(knobs) > KNOBS:
+        raise ValueError(f"{kind} {id!r} has {len(knobs)} knobs; keep the {KNOBS} that teach and fix the others")
+    return knobs
 
 
 def each(f: Callable[..., Any], *knobs: Array) -> Array:
@@ -239,7 +245,7 @@ def explore(which: str | Explorer) -> Any:
     return live.explore(find(which))
 
 
-def states(which: Explorer) -> list[tuple[int, ...]]:
+def states(which: Knobbed) -> list[tuple[int, ...]]:
     """Every state of the grid, as places."""
     return list(itertools.product(*(range(k) for k in which.shape)))
 

@@ -7,6 +7,7 @@ caption. Until the script runs, or without it, the figure shows the default stat
 import hashlib
 import html
 import json
+from collections.abc import Callable
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ import numpy as np
 
 import netlib
 from netlib.course.draw import svg
-from netlib.course.explorer import Explorer, states
+from netlib.course.explorer import Explorer, Knobbed, states
 from netlib.course.figure import Array, Axis, Bars, Diagram, Figure, Heat, Line, Points, Rule, channels, parts, take
 from netlib.course.frame import Frame, Limits, edges, frame, slots, stacks
 from netlib.course.ink import INKS
@@ -26,14 +27,18 @@ from netlib.course.words import LADDERS, NO_VALUE, axis_label, nice, ticks
 HOME = Path(netlib.__file__).parent
 
 
-def bake(own: Explorer) -> str:
-    """The explorer's HTML, from `build/bakes/` when nothing in netlib has changed since; others are always computed."""
+def bake(own: Knobbed, draw: Callable[[Any], str] | None = None) -> str:
+    """The explorer's HTML, or what `draw` makes of `own`, from `build/bakes/` when nothing in netlib has changed since.
+
+    What is defined outside netlib is always computed.
+    """
+    paint: Callable[[Any], str] = draw or render
     if not own.view.__module__.startswith("netlib."):
-        return render(own)
+        return paint(own)
     cache = HOME.parent / "build" / "bakes" / f"{own.id}-{_source_hash(own)}.html"
     if cache.exists():
         return cache.read_text(encoding="utf-8")
-    page = render(own)
+    page = paint(own)
     if (HOME.parent / "pyproject.toml").exists():  # an installed netlib leaves no files about
         cache.parent.mkdir(parents=True, exist_ok=True)
         draft = cache.with_suffix(f".{id(page)}.tmp")
@@ -44,7 +49,7 @@ def bake(own: Explorer) -> str:
     return page
 
 
-def _source_hash(own: Explorer) -> str:
+def _source_hash(own: Knobbed) -> str:
     """Changes with the grid, with any file of netlib, and with the libraries that compute and draw."""
     digest = hashlib.sha256(f"{own.id} {own.knobs} {np.__version__} {version('matplotlib')}".encode())
     for path in sorted(p for p in HOME.rglob("*") if p.suffix in (".py", ".toml", ".csv")):
@@ -67,7 +72,7 @@ def render(own: Explorer) -> str:
         [
             f'<figure class="nx-figure" id="{id}" data-explorer="{e(own.id)}">',
             f'<div class="nx-knobs" role="group" aria-label="{e(own.title)}: knobs" hidden>',
-            *(_knob(id, k, name, own) for k, name in enumerate(own.knobs)),
+            *(knob_row(id, k, name, own) for k, name in enumerate(own.knobs)),
             '<button type="button" class="nx-reset">Reset</button>',
             "</div>",
             '<div class="nx-legend"></div>',
@@ -85,7 +90,8 @@ def render(own: Explorer) -> str:
     )
 
 
-def _knob(id: str, k: int, name: str, own: Explorer) -> str:
+def knob_row(id: str, k: int, name: str, own: Knobbed) -> str:
+    """A knob as a range input with its label and its value in words."""
     knob, i, e = own.knobs[name], own.start[k], html.escape
     return (
         f'<div class="nx-knob"><label for="{id}-{k}">{e(knob.label or name)}</label>'

@@ -66,9 +66,9 @@ EXPLAINED = (
     ),
     Explained(
         "a change of protocol",
-        "These tables rise in steps: one shows 101 us from 1 to 4 MiB, another 42 us from 128 KiB to 1 MiB; a third gains "
-        "a fifth of its busbw from 2 to 4 MiB and more than triples it from 4 to 16 MiB. We suspect NCCL's change of "
-        "protocol, which the model lacks.",
+        "These tables rise in steps: one shows 101 us from 1 to 4 MiB, another 42 us from 128 KiB to 1 MiB; a third "
+        "gains a fifth of its busbw from 2 to 4 MiB and more than triples it from 4 to 16 MiB. We suspect NCCL's "
+        "change of protocol, which the model lacks.",
         ("A100x8-005", "A100x8-006", "AZH100-008", "B200x8-008", "B200x8-009"),
     ),
     Explained("TCP sockets", "The share of line rate was taken from RDMA; sockets reach less.", ("GTC-007",)),

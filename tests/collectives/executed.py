@@ -1,141 +1,170 @@
-"""Collectives executed on real arrays, round by round: the second opinion for every closed form.
+"""Schedules read a second way, message by message in plain Python: seconds, ports, parts of sums, faults in one entry.
 
-A round is a list of messages (src, dst, blocks, add): rank src sends the named blocks of its buffer to dst, which adds
-or keeps them. A round lasts as long as its longest message. None of this knows a formula.
+Nothing here knows a formula, and nothing here uses the counts of `netlib.collectives.execution`.
 """
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections import defaultdict
+from dataclasses import replace
+from fractions import Fraction
 
 import numpy as np
 
-Message = tuple[int, int, list[int], bool]
-Round = list[Message]
+from netlib import collectives as c
+from netlib.links import Link
+
+SIZE, GAMMA = 1e6, 5e-12
+LINK = Link(3e-6, 40e9)
+
+# every builder, on n ranks; `rooted` ones take a root as well
+UNROOTED = {
+    "ring_allreduce": c.ring_allreduce,
+    "ring_allreduce, 3 channels": lambda n: c.ring_allreduce(n, 3),
+    "ring_reduce_scatter": c.ring_reduce_scatter,
+    "ring_all_gather": c.ring_all_gather,
+    "ring_through, two orders": lambda n: c.ring_through([np.arange(n), np.roll(np.arange(n)[::-1], 2)]),
+    "bidirectional_ring": c.bidirectional_ring,
+    "bidirectional_ring, reduce_scatter": lambda n: c.bidirectional_ring(n, "reduce_scatter"),
+    "bidirectional_ring, all_gather": lambda n: c.bidirectional_ring(n, "all_gather"),
+    "recursive_doubling_allreduce": c.recursive_doubling_allreduce,
+    "halving_doubling_allreduce": c.halving_doubling_allreduce,
+    "halving_reduce_scatter": c.halving_reduce_scatter,
+    "doubling_all_gather": c.doubling_all_gather,
+    "bruck_all_gather": c.bruck_all_gather,
+    "bruck_reduce_scatter": c.bruck_reduce_scatter,
+    "pairwise_all_to_all": c.pairwise_all_to_all,
+    "direct_all_to_all": c.direct_all_to_all,
+    "bruck_all_to_all": c.bruck_all_to_all,
+    "all_to_all_v": lambda n: c.all_to_all_v(volumes(n)),
+    "all_to_all_v, direct": lambda n: c.all_to_all_v(volumes(n), "direct"),
+    "send_recv": c.send_recv,
+    "send_recv, 3 on": lambda n: c.send_recv(n, 3),
+    "direct_reduce_scatter": c.direct_reduce_scatter,
+    "direct_all_gather": c.direct_all_gather,
+    "direct_allreduce": c.direct_allreduce,
+    "direct_allreduce, one shot": lambda n: c.direct_allreduce(n, 1),
+}
+ROOTED = {
+    "pipelined_broadcast": lambda n, root=0: c.pipelined_broadcast(n, 3, root),
+    "pipelined_reduce": lambda n, root=0: c.pipelined_reduce(n, 3, root),
+    "pipelined_allreduce": lambda n, root=0: c.pipelined_allreduce(n, 3, root),
+    "binomial_broadcast": c.binomial_broadcast,
+    "binomial_reduce": c.binomial_reduce,
+    "tree_allreduce": c.tree_allreduce,
+    "binomial_scatter": c.binomial_scatter,
+    "binomial_gather": c.binomial_gather,
+    "scatter_gather_broadcast": c.scatter_gather_broadcast,
+    "linear_scatter": c.linear_scatter,
+    "linear_gather": c.linear_gather,
+    "double_tree_broadcast": lambda n, root=0: c.double_tree_broadcast(n, 2, root),
+    "double_tree_reduce": lambda n, root=0: c.double_tree_reduce(n, 2, root),
+    "double_tree_allreduce": lambda n, root=0: c.double_tree_allreduce(n, 2, root),
+    "double_tree_allreduce, nccl": lambda n, root=0: c.double_tree_allreduce(n, 2, root, shape="nccl", overlap=True),
+}
+BUILDERS = UNROOTED | ROOTED
+SEVERAL_AT_ONCE = {name for name in BUILDERS if "direct" in name or "bidirectional" in name or "orders" in name}
 
 
-@dataclass
-class Machine:
-    """`n` ranks with `blocks` blocks each; counts time at alpha, beta, gamma for a buffer of `size` bytes."""
-
-    n: int
-    blocks: int
-    size: float
-    alpha: float = 0.0
-    beta: float = 0.0
-    gamma: float = 0.0
-    seconds: float = 0.0
-    sent: np.ndarray = field(init=False)
-    received: np.ndarray = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.sent, self.received = np.zeros(self.n), np.zeros(self.n)
-
-    def run(self, buffers: np.ndarray, rounds: Iterator[Round]) -> np.ndarray:
-        """The buffers (rank, block) after all rounds. A rank sends and receives at most one message a round."""
-        state = buffers.astype(np.int64).copy()
-        for messages in rounds:
-            before = state.copy()
-            assert len({src for src, *_ in messages}) == len({dst for _, dst, *_ in messages}) == len(messages)
-            longest = 0.0
-            for src, dst, blocks, add in messages:
-                volume = self.size * len(blocks) / self.blocks
-                state[dst, blocks] = before[src, blocks] + (before[dst, blocks] if add else 0)
-                self.sent[src] += volume
-                self.received[dst] += volume
-                longest = max(longest, self.alpha + volume * (self.beta + add * self.gamma))
-            self.seconds += longest
-        return state
+def volumes(n):
+    """Bytes from each rank to each: whole numbers, a third of them none."""
+    drawn = np.random.default_rng(n).integers(0, 30, (n, n))
+    return np.where(drawn < 10, 0, drawn) + np.eye(n, dtype=int)
 
 
-def ring_reduce_scatter(n: int) -> Iterator[Round]:
-    for step in range(n - 1):
-        yield [(i, (i + 1) % n, [(i - step) % n], True) for i in range(n)]
+def messages(schedule):
+    """Step by step {(src, dst): [chunks, whether any is added]}."""
+    for step in schedule.written_out():
+        sent = defaultdict(lambda: [0, False])
+        for src, dst, add in zip(step.src.tolist(), step.dst.tolist(), step.add.tolist(), strict=True):
+            sent[src, dst][0] += 1
+            sent[src, dst][1] |= add
+        yield sent
 
 
-def ring_all_gather(n: int) -> Iterator[Round]:
-    for step in range(n - 1):
-        yield [(i, (i + 1) % n, [(i + 1 - step) % n], False) for i in range(n)]
+def longest(schedule):
+    """Chunks of the longest message of each step."""
+    return [max((many for many, _ in sent.values()), default=0) for sent in messages(schedule)]
 
 
-def ring(n: int) -> Iterator[Round]:
-    yield from ring_reduce_scatter(n)
-    yield from ring_all_gather(n)
+def seconds(schedule, size=SIZE, link=LINK, gamma=0.0):
+    """Each step lasts as long as its longest message; for schedules of equal chunks."""
+    share, total = Fraction(schedule.weight[0]).limit_denominator(10**6), 0.0
+    for sent in messages(schedule):
+        each = (link.alpha + float(many * share) * size * (link.beta + add * gamma) for many, add in sent.values())
+        total += max(each, default=0.0)
+    return total
 
 
-def binomial_reduce(n: int, blocks: int) -> Iterator[Round]:
-    whole, half = list(range(blocks)), 1
-    while half < n:
-        yield [(i + half, i, whole, True) for i in range(0, n - half, 2 * half)]
-        half *= 2
+def one_port(schedule):
+    """Whether no rank sends two messages, or receives two, in any step."""
+    return all(
+        len(sent) == len({src for src, _ in sent}) == len({dst for _, dst in sent}) for sent in messages(schedule)
+    )
 
 
-def binomial_broadcast(n: int, blocks: int) -> Iterator[Round]:
-    for messages in reversed(list(binomial_reduce(n, blocks))):
-        yield [(dst, src, what, False) for src, dst, what, _ in messages]
+def flat(schedule):
+    """The same schedule as one phase, each chunk an entry of its own."""
+    steps = list(schedule.written_out())
+    if not any(step.src.size for step in steps):
+        return schedule
+    when = np.repeat(np.arange(len(steps)), [step.src.size for step in steps])
+    src, dst, chunk, add = (
+        np.concatenate([getattr(s, name) for s in steps]) for name in ("src", "dst", "chunk", "add")
+    )
+    return replace(schedule, phases=(c.phase(when, src, dst, chunk, add),))
 
 
-def tree(n: int, blocks: int) -> Iterator[Round]:
-    yield from binomial_reduce(n, blocks)
-    yield from binomial_broadcast(n, blocks)
+def bent(schedule, entry, **other):
+    """A flat schedule with one entry changed; with `drop` it is left out."""
+    part = schedule.phases[0]
+    arrays = {name: getattr(part, name).copy() for name in ("step", "src", "dst", "chunk", "add", "count")}
+    if other.pop("drop", False):
+        arrays = {name: np.delete(each, entry) for name, each in arrays.items()}
+    for name, value in other.items():
+        arrays[name][entry] = value
+    return replace(schedule, phases=(replace(part, **arrays),))
 
 
-def _folded(n: int, blocks: int, middle: Iterator[Round]) -> Iterator[Round]:
-    """Ranks beyond the power of two add themselves to a partner first and are told the result last."""
-    power = 2 ** (n.bit_length() - 1)
-    whole = list(range(blocks))
-    if power < n:
-        yield [(i, i - power, whole, True) for i in range(power, n)]
-    yield from middle
-    if power < n:
-        yield [(i - power, i, whole, False) for i in range(power, n)]
+def wrong(schedule, seed=0):
+    """Whether the execution notices: it refuses, or the result is not the collective's."""
+    try:
+        return not c.is_correct(schedule, np.random.default_rng(seed))
+    except ValueError:
+        return True
 
 
-def recursive_doubling(n: int, blocks: int) -> Iterator[Round]:
-    power = 2 ** (n.bit_length() - 1)
-    whole = list(range(blocks))
-    exchange = ([(i, i ^ (1 << k), whole, True) for i in range(power)] for k in range(power.bit_length() - 1))
-    yield from _folded(n, blocks, exchange)
+def kept_promise(schedule):
+    """Whether the collective is right, by the book: each place is a dictionary {rank: times its part is in it}."""
+    own = [{rank: 1} for rank in range(schedule.n)]
+    places = {(rank, at): own[rank] for rank, at in zip(*np.nonzero(c.at_first(schedule)), strict=True)}
+    for step in schedule.written_out():
+        before, came, kept = dict(places), defaultdict(list), set()
+        columns = (getattr(step, name).tolist() for name in ("src", "dst", "chunk", "add"))
+        for src, dst, at, add in zip(*columns, strict=True):
+            if (src, at) not in before:
+                return False
+            came[dst, at].append(before[src, at])
+            kept |= set() if add else {(dst, at)}
+        for place, parts in came.items():
+            if place in kept and len(parts) > 1:
+                return False
+            held = [] if place in kept else [before.get(place, {})]
+            total = defaultdict(int)
+            for part in held + parts:
+                for rank, times in part.items():
+                    total[rank] += times
+            places[place] = dict(total)
+    for rank, at in zip(*np.nonzero(c.in_the_end(schedule)), strict=True):
+        source = int(schedule.source[at])
+        want = {source: 1} if source >= 0 else dict.fromkeys(range(schedule.n), 1)
+        if places.get((rank, at)) != want:
+            return False
+    return True
 
 
-def halving_doubling(n: int) -> Iterator[Round]:
-    power = 2 ** (n.bit_length() - 1)
-
-    def middle() -> Iterator[Round]:
-        distance = power // 2
-        while distance:  # send the half that the partner keeps
-            yield [
-                (i, i ^ distance, [b for b in range(power) if b // (2 * distance) == i // (2 * distance)
-                                   and (b & distance) == ((i ^ distance) & distance)], True)
-                for i in range(power)
-            ]  # fmt: skip
-            distance //= 2
-        distance = 1
-        while distance < power:
-            yield [(i, i ^ distance, [b for b in range(power) if b // distance == i // distance], False)
-                   for i in range(power)]  # fmt: skip
-            distance *= 2
-
-    yield from _folded(n, power, middle())
-
-
-def bruck_all_gather(n: int) -> Iterator[Round]:
-    held = 1
-    while held < n:
-        count = min(held, n - held)
-        yield [(i, (i - held) % n, [(i + b) % n for b in range(count)], False) for i in range(n)]
-        held *= 2
-
-
-def scatter(n: int) -> Iterator[Round]:
-    """Down a binomial tree, n a power of two: rank 0's block b ends at rank b."""
-    distance = n // 2
-    while distance:
-        yield [(i, i + distance, list(range(i + distance, i + 2 * distance)), False)
-               for i in range(0, n, 2 * distance)]  # fmt: skip
-        distance //= 2
-
-
-def chain(n: int, blocks: int) -> Iterator[Round]:
-    """Pipelined broadcast from rank 0 along 0, 1, ... n-1, one block at a time."""
-    for step in range(n - 2 + blocks):
-        yield [(i, i + 1, [step - i], False) for i in range(n - 1) if 0 <= step - i < blocks]
+def held_before(schedule, entry):
+    """Whether the receiver of an entry of a flat schedule has had the chunk before."""
+    part, place = schedule.phases[0], (schedule.phases[0].dst[entry], schedule.phases[0].chunk[entry])
+    earlier = part.step < part.step[entry]
+    return c.at_first(schedule)[place] or any(
+        place == each for each in zip(part.dst[earlier], part.chunk[earlier], strict=True)
+    )

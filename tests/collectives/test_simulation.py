@@ -355,7 +355,7 @@ def test_rates_of_spread_messages(data):
 
 
 def test_spread_messages_of_different_sizes_share_again_when_one_ends():
-    """Four messages leave a leaf over two uplinks, half a link each; when the short ones are done the long one has one."""
+    """Four messages leave a leaf over two uplinks, half each; once the short ones are done the long one has one."""
     clos = leaf_spine(16, 8, Link(0, 50e9), oversubscription=3)  # 6 hosts and 2 uplinks on a leaf
     src, dst = [0, 1, 2, 3], [6, 7, 8, 9]
     pairs = schedule_of("pairs", "sendrecv", 16, [phase(0, src, dst, [0, 1, 2, 3], True)], weight=[3, 1, 1, 1])

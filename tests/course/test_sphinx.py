@@ -30,6 +30,7 @@ def build(tmp_path, monkeypatch):
     real = directives.import_module
     fakes = {
         "netlib.course.explorer": SimpleNamespace(bake=lambda id: f"<figure>{id}</figure>"),
+        "netlib.course.player": SimpleNamespace(bake=lambda id: f"<figure>plays {id}</figure>"),
         "netlib.course.exercises": SimpleNamespace(
             exercise_html=no_exercise, sheet=lambda chapter: EXERCISES if chapter == "collectives" else []
         ),
@@ -85,11 +86,13 @@ def test_values_with_their_origin(build):
 
 def test_directives(build):
     html, told = build(
-        "```{explorer} ring-or-tree\n```\n\n```{exercise} ring-01\n```\n\n```{exercises} collectives\n```\n\n"
+        "```{explorer} ring-or-tree\n```\n\n```{player} all-reduce-steps\n```\n\n"
+        "```{exercise} ring-01\n```\n\n```{exercises} collectives\n```\n\n"
         "```{takeaway}\nKeep *this*.\nAnd this.\n```\n\n```{generated} netlib.pages.text\n```\n"
     )
     assert told == []
     assert "<figure>ring-or-tree</figure>" in html
+    assert "<figure>plays all-reduce-steps</figure>" in html
     assert html.count('id="exercise-ring-01"') == 1
     assert 'href="#exercise-ring-01"' in html, "the sheet links to an exercise that a page holds"
     assert 'href="#exercise-ring-02"' not in html, "and only names one that no page holds"

@@ -17,7 +17,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).resolve().parents[2]
-PIN = re.compile(r"([A-Za-z0-9._-]+)==([\w.!+]+)")
+PIN = re.compile(r"([A-Za-z0-9._-]+)==([\w.!+]+)(?:; sys_platform != \"win32\")?")
 FILES = ("requirements.txt", "requirements-test.txt")
 
 

@@ -50,6 +50,7 @@ def desk(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("desk")
     # With the logs that they read, without what a person has answered or changed in passing.
     shutil.copytree(ROOT / "notebooks", folder / "notebooks", ignore=shutil.ignore_patterns(".*"))
+    shutil.copytree(ROOT / "labs", folder / "labs", ignore=shutil.ignore_patterns(".*", "source"))
     cells = [nbformat.v4.new_markdown_cell("# Desk"), *map(nbformat.v4.new_code_cell, DESK)]
     kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
     nbformat.write(nbformat.v4.new_notebook(cells=cells, metadata=kernel), folder / "desk.ipynb")
