@@ -56,16 +56,14 @@ def example() -> str:
     """A schedule written out, as Markdown: who sends which chunk in each step of a reduce-scatter around four ranks.
 
     >>> example().splitlines()[2]
-    '| 0 | 3 | 0 | 1 | 2 | |'
+    '| 0 | 3 | 0 | 1 | 2 |'
     """
     made = ring_reduce_scatter(4)
     (part,) = made.phases
     ways = [f"{src} → {dst}" for src, dst in zip(part.src, part.dst, strict=True)]
-    steps = [step.chunk.tolist() for step in made.written_out()]
-    rows = [(number, *chunks, "") for number, chunks in enumerate(steps)]
-    rows[-1] = (*rows[-1][:-1], "now rank " + ", ".join(f"{rank} owns {c}" for c, rank in enumerate(made.target)))
-    lines = [f"| {' | '.join(map(str, line))} |".replace("|  |", "| |") for line in rows]
-    return "\n".join([f"| step | {' | '.join(ways)} | |", f"|---{'|--:' * len(ways)}|---|", *lines])
+    rows = [(number, *step.chunk.tolist()) for number, step in enumerate(made.written_out())]
+    lines = [f"| {' | '.join(map(str, line))} |" for line in rows]
+    return "\n".join([f"| step | {' | '.join(ways)} |", f"|---{'|--:' * len(ways)}|", *lines])
 
 
 def orders() -> str:
