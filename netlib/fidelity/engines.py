@@ -111,7 +111,7 @@ def counted(
     done = np.zeros(schedule.chunks)
     for part in schedule.phases:
         steps = list(replace(schedule, phases=(part,)).written_out())
-        touched = np.concatenate([step.chunk for step in steps])
+        touched = np.concatenate([np.zeros(0, np.int32), *(step.chunk for step in steps)])
         begin = max(free.get(part.channel, 0.0), float(done[touched].max(initial=0))) if overlap else now
         now = begin + sum(_step(schedule, step, volume[step.chunk], net, inside, ports) for step in steps)
         free[part.channel] = now
