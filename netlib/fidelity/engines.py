@@ -223,9 +223,9 @@ def compared(algorithm: Algorithm, many: int = CASES, seed: int = SEED) -> Compa
     slack = algorithm.slack or (lambda *_: 0.0)
     times, correct = [], []
     for size, net, shape in drawn:
-        schedule, arguments = algorithm.made(*shape), (size, net, *shape)
-        engines = (algorithm.counted(schedule, *arguments), algorithm.simulated(schedule, *arguments))
-        times.append([float(algorithm.closed(*arguments)), *engines, float(slack(*arguments))])
+        schedule = algorithm.made(*shape)
+        engines = (each(schedule, size, net, *shape) for each in (algorithm.counted, algorithm.simulated))
+        times.append([float(algorithm.closed(size, net, *shape)), *engines, float(slack(size, net, *shape))])
         correct.append(_right(schedule, rng))
     return Compared(algorithm, tuple(shape for *_, shape in drawn), np.array(correct), *np.array(times).T)
 

@@ -9,10 +9,9 @@ from netlib.course.explorer import state
 from netlib.course.explorers import agreement_three, late_rank
 from netlib.course.judge import judge
 from netlib.fidelity import engine_table
-from netlib.units import GiB, KiB
+from netlib.units import GiB, KiB, MiB
 
 ALGORITHMS = ("ring", "halving and doubling", "binomial tree")
-STEP = late_rank.SIZE / late_rank.CABLE.bandwidth + 2 * late_rank.CABLE.alpha
 
 
 # ---- agreement-three
@@ -51,32 +50,37 @@ def test_a_slow_cable_costs_bytes_and_no_latency():
 # ---- late-rank
 
 
-@pytest.mark.parametrize("late", [1e-3, 3e-3, 10e-3])
-@pytest.mark.parametrize("rank", [0, 1, 5, 8, 12])
-def test_a_ring_is_as_late_as_its_latest_rank(late, rank):
-    assert state("late-rank", late=late, rank=rank)["ring"] == pytest.approx(late, rel=1e-9)
+@pytest.mark.parametrize("rank", [0, 1, 5, 12])
+@pytest.mark.parametrize("slow", [1, 2])
+def test_a_ring_is_as_late_as_its_latest_rank(rank, slow):
+    found = state("late-rank", rank=rank, slow=slow)
+    assert found["ring"] == pytest.approx(found["cable_ring"] + np.array(found["x"]), abs=1e-12)
+    chunk = 64 * MiB / 13 / late_rank.CABLE.bandwidth
+    assert found["cable_ring"] == pytest.approx((slow - 1) * 24 * chunk)
+    assert found["free_ring"] == 0
 
 
 @pytest.mark.parametrize(("rank", "tree", "doubling"), [(0, 0, 0), (1, 0, 0), (5, 0, 1), (12, 2, 0)])
-def test_slack_is_whole_steps_of_the_buffer(rank, tree, doubling):
+@pytest.mark.parametrize("size", [16 * MiB, 32 * MiB, 64 * MiB])
+def test_slack_is_whole_steps_of_the_buffer(rank, tree, doubling, size):
     """Rank 12 of 13 sends first in the third step of the tree; rank 5 has nobody to fold in."""
-    for late in (1e-3, 3e-3, 10e-3):
-        found = state("late-rank", late=late, rank=rank)
-        assert found["tree"] == pytest.approx(max(0, late - tree * STEP), abs=1e-12)
-        assert found["doubling"] == pytest.approx(max(0, late - doubling * STEP), abs=1e-12)
+    found = state("late-rank", rank=rank, size=size)
+    step = size / late_rank.CABLE.bandwidth + 2 * late_rank.CABLE.alpha
+    for name, line, steps in (("doubling", "halving and doubling", doubling), ("tree", "binomial tree", tree)):
+        free = found[f"free_{name}"]
+        assert free == pytest.approx(steps * step, abs=1e-12)
+        drawn = late_rank.later(line, rank, 1, size)
+        assert found[line] == pytest.approx(np.maximum(0, drawn[:5] - free), abs=1e-12)
 
 
 def test_what_the_figure_says():
-    assert "the tree 0 ms" in state("late-rank", late=1e-3)["reading"]
-    assert "the tree" not in state("late-rank", late=1e-3)["failure"]
-    whole = state("late-rank", late=3e-3, rank=0)
-    assert whole["failure"].endswith("with the ring, halving and doubling, the tree.")
-    calm = state("late-rank", late=0.0)
-    assert not calm["failure"]
-    assert "is in time and has a cable like the others" in calm["reading"]
-    slow = state("late-rank", late=1e-3, slow=4, rank=0)
-    assert "comes 1.00 ms late and has a cable 4 times slower" in slow["reading"]
-    assert "the tree most" in slow["failure"]
+    found = state("late-rank")
+    assert found["reading"].endswith("nothing in a ring, nothing in halving and doubling, 2.69 ms in a tree.")
+    assert not found["failure"]
+    assert "no slack for rank 0" in state("late-rank", rank=0)["failure"]
+    root = state("late-rank", rank=0, slow=2)
+    assert root["cable_tree"] > root["cable_doubling"] > root["cable_ring"]
+    assert "Even in time, its cable costs all 13 ranks" in root["failure"]
 
 
 # ---- the sentences

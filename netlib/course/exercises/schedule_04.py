@@ -10,7 +10,7 @@ from netlib.units import MiB, show
 
 N, RANK, LATE, SIZE = 13, 12, 2e-3, 64 * MiB
 CABLE = Link(0.0, 50e9)
-STEP = SIZE / CABLE.bandwidth
+STEP = float(CABLE.time(SIZE))
 
 
 def done(late: float, ring: bool) -> float:

@@ -1,4 +1,4 @@
-"""One late rank, one slow cable: when does everybody finish an all-reduce?"""
+"""One late rank, one slow cable: when is everybody done with an all-reduce?"""
 
 from collections.abc import Callable, Mapping
 from functools import cache
@@ -21,85 +21,100 @@ from netlib.links import Link
 from netlib.topology import one_switch
 from netlib.units import MiB, show
 
-N, SIZE = 13, 64 * MiB
-STEP = 1e-6  # below this nothing has been lost
+N = 13
 CABLE = Link(2.5e-6, bandwidth("ndr-400"))
+MOST = 8e-3  # of lateness that is drawn
+FAR = 0.1  # so late that nothing hides it
+LEAST = 1e-6  # below this nothing has been gained or lost
 MADE: dict[str, Callable[[int], Schedule]] = {
     "ring": ring_allreduce,
     "halving and doubling": halving_doubling_allreduce,
     "binomial tree": tree_allreduce,
 }
+INKS = ("ring", "hierarchy", "tree")
 
 
 @cache
-def finish(algorithm: str, late: float, slow: float, rank: int) -> Array:
-    """(n,) when each rank is done, if one comes late and its cable is slow."""
+def done(algorithm: str, rank: int, slow: float, size: float, late: float) -> float:
+    """Seconds until all ranks are done, if one comes late and its cable is slow; each goes at its own pace."""
     comes = np.zeros(N)
     comes[rank] = late
-    fabric = one_switch(N, CABLE)
-    return simulate(
-        MADE[algorithm](N), slowed(fabric, rank, slow) if slow > 1 else fabric, SIZE, pace="rank", late=comes
-    ).finish
+    switch = one_switch(N, CABLE)
+    fabric = slowed(switch, rank, slow) if slow > 1 else switch
+    return simulate(MADE[algorithm](N), fabric, size, pace="rank", late=comes).seconds
+
+
+def later(algorithm: str, rank: int, slow: float, size: float) -> Array:
+    """Five ways to be late, the kink among them; how much later everybody is done then; what is free; what the cable
+    costs a rank that is in time."""
+    calm, in_time = done(algorithm, 0, 1, size, 0.0), done(algorithm, rank, slow, size, 0.0)
+    free = FAR - (done(algorithm, rank, slow, size, FAR) - in_time)
+    free = free if free > LEAST else 0.0
+    late = np.interp(np.arange(5), [0, 2, 4], [0, free or MOST / 2, MOST])
+    ends = [done(algorithm, rank, slow, size, float(each)) - calm for each in late]
+    return np.array([*late, *ends, free, in_time - calm])
 
 
 @explorer(
     "late-rank",
     title="One late, all late?",
-    caption="All-reduce of 64 MiB on 13 ranks, one NDR card each on one switch, every rank at its own pace. One rank "
-    "comes late, or its cable is slow. In a ring everybody waits for it, and then for all the steps. In a tree it "
-    "matters when a rank is needed: one whose turn comes third may come two steps late for nothing.",
-    alt="Three curves of the time at which each of 13 ranks is done, on a log axis. The ring's is level and moves up "
-    "by the whole delay. The tree's is a staircase, and stays where it was for a rank that is needed late.",
+    caption="All-reduce on 13 ranks, one NDR card each on one switch, every rank at its own pace. One rank comes late, "
+    "and its cable may be slow. In a ring everybody is later by the whole delay. In a tree it matters when a rank is "
+    "needed: one whose turn comes third may come two steps late for nothing.",
+    alt="Three lines of how much later everybody is done, over how late one rank comes. The ring's rises at once, one "
+    "for one. That of the tree stays at zero up to a kink, where the rank is first needed, and then rises as fast.",
 )
 def late_rank(
-    late: Annotated[Array, Knob(0.0, 1e-3, 3e-3, 10e-3, default=3e-3, unit="s", label="comes late by")],
-    slow: Annotated[Array, Knob(1, 2, 4, default=1, unit="times", label="its cable is slower")],
-    rank: Annotated[Array, Knob(0, 1, 5, 8, 12, default=12, label="which rank")],
+    rank: Annotated[Array, Knob(0, 1, 5, 12, default=12, label="late rank")],
+    slow: Annotated[Array, Knob(1, 2, default=1, unit="times", label="its cable is slower")],
+    size: Annotated[Array, Knob(16 * MiB, 32 * MiB, 64 * MiB, default=64 * MiB, unit="iB", label="buffer")],
 ) -> Figure:
-    """When each rank is done, by algorithm, and what the trouble costs."""
-    place = np.arange(N, dtype=float)
-    ends = {name: each(lambda d, s, r, own=name: finish(own, d, s, int(r)), late, slow, rank) for name in MADE}
-    cost = {name: found.max(axis=-1, keepdims=True) - finish(name, 0.0, 1, 0).max() for name, found in ends.items()}
-    ring, doubling, tree = cost.values()
+    """How much later everybody is done, by algorithm, and how late the rank may come for nothing."""
+    found = {name: each(lambda r, k, s, own=name: later(own, int(r), k, s), rank, slow, size) for name in MADE}
+    ring, doubling, tree = (own[..., -2:-1] for own in found.values())
+    cable = [own[..., -1:] for own in found.values()]
     return Figure(
-        x=Axis("rank", ""),
-        y=Axis("done after", "s", "log"),
+        x=Axis("one rank comes late by", "s"),
+        y=Axis("everybody is done later by", "s"),
         elements=(
-            *(Line(name, place, found, ink) for (name, found), ink in zip(ends.items(), INKS, strict=True)),
-            Rule(rank + 0.0 * ring, "this rank"),
+            *(
+                Line(name, own[..., :5], np.maximum(own[..., 5:10], 0), ink)
+                for (name, own), ink in zip(found.items(), INKS, strict=True)
+            ),
+            Rule(np.where(tree > 0, tree, np.nan), "free in the tree up to {at}"),
         ),
         numbers={
-            "ring": Number(ring, "s", "the ring ends later by"),
-            "doubling": Number(doubling, "s", "halving and doubling ends later by"),
-            "tree": Number(tree, "s", "the tree ends later by"),
-            "whole": Number(ends["ring"].max(axis=-1, keepdims=True), "s", "the ring is done after"),
+            "free_ring": Number(ring, "s", "free in the ring"),
+            "free_doubling": Number(doubling, "s", "free in halving and doubling"),
+            "free_tree": Number(tree, "s", "free in the tree"),
+            "cable_ring": Number(cable[0], "s", "the cable costs the ring"),
+            "cable_doubling": Number(cable[1], "s", "the cable costs halving and doubling"),
+            "cable_tree": Number(cable[2], "s", "the cable costs the tree"),
         },
         reading=_reading,
         failure=_failure,
     )
 
 
-INKS = ("ring", "hierarchy", "tree")
+def _ms(seconds: float) -> str:
+    return show(seconds, "ms") if seconds > LEAST else "nothing"
 
 
 def _reading(s: Mapping[str, Any]) -> str:
-    cable = f"has a cable {s['slow']:.0f} times slower" if s["slow"] > 1 else ""
-    late = f"comes {show(s['late'], 'ms')} late" if s["late"] else ""
-    trouble = " and ".join(each for each in (late, cable) if each) or "is in time and has a cable like the others"
-    ring, doubling, tree = (
-        show(max(s[name], 0) if s[name] > STEP else 0, "ms") for name in ("ring", "doubling", "tree")
-    )
+    ring, doubling, tree = (_ms(s[f"free_{name}"]) for name in ("ring", "doubling", "tree"))
     return (
-        f"Rank {s['rank']:.0f} {trouble}: the ring ends {ring} later, halving and doubling {doubling}, the tree {tree}."
+        f"Rank {s['rank']:.0f} may be late for free by {ring} in a ring, {doubling} in halving and doubling, {tree} in "
+        "a tree."
     )
 
 
 def _failure(s: Mapping[str, Any]) -> str:
-    lost = {"the ring": s["ring"], "halving and doubling": s["doubling"], "the tree": s["tree"]}
     if s["slow"] > 1:
-        worst = max(lost, key=lambda name: lost[name])
-        return f"One slow cable of {N} slows everybody down: {worst} most, by {show(lost[worst], 'ms')}."
-    whole = [name for name, seconds in lost.items() if s["late"] and seconds > s["late"] - STEP]
-    if not whole:
-        return ""
-    return f"One rank's delay is the delay of all {N}, whole and unreduced, with {', '.join(whole)}."
+        ring, doubling, tree = (_ms(s[f"cable_{name}"]) for name in ("ring", "doubling", "tree"))
+        return (
+            f"Even in time, its cable costs all {N} ranks {ring} in a ring, {doubling} in halving and doubling, {tree} "
+            "in a tree."
+        )
+    if max(s[f"free_{name}"] for name in ("ring", "doubling", "tree")) < LEAST:
+        return f"There is no slack for rank {s['rank']:.0f}: its delay is the delay of all {N}, whatever the algorithm."
+    return ""
