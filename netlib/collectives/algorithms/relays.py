@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from netlib.arguments import declared
-from netlib.collectives.hierarchies import ACROSS, INSIDE
+from netlib.collectives.algorithms.hierarchies import ACROSS, INSIDE
 from netlib.collectives.schedule import Phase, Schedule, phase, schedule_of
 from netlib.topology.fabric import whole
 

@@ -14,7 +14,7 @@ from numpy.random import Generator
 from numpy.typing import ArrayLike, NDArray
 
 from netlib.arguments import array, declared
-from netlib.collectives.hierarchies import ACROSS, INSIDE
+from netlib.collectives.algorithms.hierarchies import ACROSS, INSIDE
 from netlib.collectives.schedule import Ints, Phase, Schedule, phase, schedule_of
 from netlib.topology.fabric import whole
 
