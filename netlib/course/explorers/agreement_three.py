@@ -56,7 +56,7 @@ NETWORKS: dict[str, Callable[[int], Any]] = {
 
 
 @cache
-def engines(algorithm: str, network: str, size: float) -> Array:
+def seconds(algorithm: str, network: str, size: float) -> Array:
     """(3, ranks) seconds by closed form, count and simulation."""
     form, made = MADE[algorithm]
     found = []
@@ -82,7 +82,7 @@ def agreement_three(
     size: Annotated[Array, Knob(64 * KiB, 16 * MiB, 1 * GiB, default=16 * MiB, unit="iB", label="buffer")],
 ) -> Figure:
     """Seconds over ranks by each engine."""
-    found = each(lambda a, w, s: engines(a, w, s).ravel(), algorithm, network, size)
+    found = each(lambda a, w, s: seconds(a, w, s).ravel(), algorithm, network, size)
     closed, count, simulated = np.split(found, 3, axis=-1)
     last = RANKS[-1]
     return Figure(
