@@ -178,7 +178,7 @@ class Compared:
             "near": np.abs(more) - slack,
         }[self.algorithm.kind]
         scale = np.maximum.reduce([self.closed, self.counted, self.simulated])
-        return np.maximum(broken, np.abs(self.counted - self.simulated)) / np.where(scale > 0, scale, 1)
+        return np.asarray(np.maximum(broken, np.abs(self.counted - self.simulated)) / np.where(scale > 0, scale, 1))
 
     @property
     def holds(self) -> bool:
