@@ -24,6 +24,7 @@ from netlib.fidelity.rates import (
     Generation,
 )
 from netlib.fidelity.setup import Setup, read_setup
+from netlib.fidelity.tokens import counted
 from netlib.links import Link
 
 NIC = ("network card", "one transfer")
@@ -68,6 +69,8 @@ def predict(row: Mapping[str, str], fitted: Constants) -> Prediction:
         return Prediction(
             (moe_wire_time(setup) + fitted.moe_floor) * 1e6, "us", "slower of NVLink and NIC share + floor"
         )
+    if metric in ("bytes", "rate") and collective.startswith("moe_"):
+        return counted(row)
     if metric == "logical bw" and collective.startswith("moe_"):
         setup = read_setup({**row, "message_bytes": "peak"})
         return Prediction(setup.size / moe_wire_time(setup) / 1e9, "GB/s", "all-to-all, the NIC's share outside")
