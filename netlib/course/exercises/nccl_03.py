@@ -32,9 +32,10 @@ EXERCISE = exercise(
     place=16,
     ask="Eight H200 in a node, all-reduce of 32 KiB. A log of NCCL 2.27.7, one blocking call at a time, prints a busbw "
     "of 1.44 GB/s. Its author measured again with calls queued behind one another (NCCL 2.30.7): 3.20 GB/s. The "
-    "tuner's plan has the same constants for LL rings in both versions: 6.6 us, 0.6 us for each of the ring's 14 hops, "
-    "and for the bytes 8/14 of a bus of 141e9 bytes/s. How many us is the blocking log above the plan (`gap`)? How many us "
-    "of the log go away when calls are queued (`queued`)? And `why` does the plan miss small sizes so far?",
+    "tuner's plan has the same constants for LL rings in both versions: 6.6 us, 0.6 us for each of the ring's 14 "
+    "hops, and for the bytes 8/14 of a bus of 141e9 bytes/s. How many us is the blocking log above the plan "
+    "(`gap`)? How many us of the log go away when calls are queued (`queued`)? And `why` does the plan "
+    "miss small sizes so far?",
     answer=answers,
     unit={"gap": "us", "queued": "us"},
     rtol={"gap": 0.03, "queued": 0.03},
