@@ -81,7 +81,7 @@ def _state(table: str, version: str, protocol: str) -> Array:
     caption="All-reduce: the busbw that NCCL's tuner expects of each algorithm, the envelope that it chooses, and "
     "published logs (S. Bekman; Azure). Below, the plan's error in time. Marks show where the choice changes. The "
     "constants are NCCL's own, by version; nothing is fitted to the points.",
-    alt="Busbw against message size on log axes: a curve for the ring, one for the tree and one for the adding switch, "
+    alt="Busbw over message size: a curve for the ring, one for the tree and one for the adding switch, "
     "each rising and levelling off, an envelope along the highest, and measured points that lie below it for small "
     "messages and on it for large ones. A panel below shows errors that shrink towards zero.",
 )
@@ -98,7 +98,7 @@ def nccl_curve(
     changes = [got[..., [4 * k + 3 * MOST + i]] for i in range(RULES)]
     return Figure(
         x=Axis("message size", "iB", "log", limits=(KiB / 2, 32 * GiB)),
-        y=Axis("busbw", "B/s", "log"),
+        y=Axis("busbw", "B/s"),
         elements=(
             Line("ring", CURVE, ring, "ring"),
             Line("tree", CURVE, tree, "tree"),
