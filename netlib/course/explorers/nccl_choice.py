@@ -9,7 +9,8 @@ import numpy as np
 from netlib.collectives.nccl import Tuning, edition, named, spans, tune
 from netlib.course.explorer import Knob, each, explorer
 from netlib.course.figure import Array, Axis, Figure, Heat, Panel
-from netlib.units import GiB, KiB, size_name
+from netlib.course.words import nice
+from netlib.units import GiB, KiB
 
 ALGORITHMS = {"Ring": "ring", "Tree": "tree", "switch adds": "in-network"}
 CLASS = {"Ring": 0, "Tree": 1, "NVLS": 2, "NVLSTree": 2, "LL": 0, "LL128": 1, "Simple": 2}
@@ -67,14 +68,8 @@ def nccl_choice(
 @cache
 def _told(version: str, machine: str, op: str, nodes: int) -> str:
     found = spans(tune(version, named(machine, nodes, version=version), op), KiB, 16 * GiB)
-    parts = [f"{each.name} to {size_name(_round(each.end))}" for each in found[:-1]]
+    parts = [f"{each.name} to {nice(each.end, 'iB', short=True)}" for each in found[:-1]]
     return ", ".join([*parts, f"then {found[-1].name}" if parts else f"{found[-1].name} at every size"])
-
-
-def _round(size: float) -> float:
-    """Three digits of the unit that a reader sees."""
-    unit = 1024.0 ** min(max(int(np.log2(size)) // 10, 0), 3)
-    return float(f"{size / unit:.3g}") * unit
 
 
 def _reading(s: Mapping[str, Any]) -> str:

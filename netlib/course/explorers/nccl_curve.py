@@ -10,9 +10,10 @@ from netlib.collectives import busbw_factor
 from netlib.collectives.nccl import Span, Tuning, named, spans, tune
 from netlib.course.explorer import Knob, each, explorer
 from netlib.course.figure import Array, Axis, Figure, Line, Number, Panel, Points, Rule
+from netlib.course.words import nice
 from netlib.fidelity import cite
 from netlib.fidelity.nccl_plans import LOGS
-from netlib.units import GiB, KiB, MiB, size_name
+from netlib.units import GiB, KiB, MiB
 
 TABLES = {
     "8 H200, blocking calls (2.27.7)": "H200x8",
@@ -135,18 +136,13 @@ def _reading(s: Mapping[str, Any]) -> str:
     tuning = _tuned(s["table"], s["version"])
     found = _spans(s["table"], s["version"])
     told = ", ".join(
-        [*(f"{each.name} to {size_name(_round(each.end))}" for each in found[:-1]), f"then {found[-1].name}"]
+        [*(f"{each.name} to {nice(each.end, 'iB', short=True)}" for each in found[:-1]), f"then {found[-1].name}"]
     )
     small, medium, large = (f"{round(100 * s[name]) + 0:+d}%" for name in ("small", "medium", "large"))
     return (
         f"NCCL {tuning.edition.asked} plans {told}. Its time is off by {small} below 1 MiB, {medium} up to 1 GiB and "
         f"{large} beyond (medians)."
     )
-
-
-def _round(size: float) -> float:
-    unit = 1024.0 ** min(max(int(np.log2(size)) // 10, 0), 3)
-    return float(f"{size / unit:.3g}") * unit
 
 
 def _failure(s: Mapping[str, Any]) -> str:

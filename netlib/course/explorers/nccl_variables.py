@@ -9,6 +9,7 @@ import numpy as np
 from netlib.collectives.nccl import Tuning, named, parse_env, tune
 from netlib.course.explorer import Knob, each, explorer
 from netlib.course.figure import Array, Axis, Figure, Line, Number, Panel, Rule
+from netlib.course.words import nice
 from netlib.units import GiB, KiB, MiB
 
 VERSION, MACHINE = "2.30.7", "dgx-h100"
@@ -101,6 +102,5 @@ def _failure(s: Mapping[str, Any]) -> str:
     if not s["worst"] > 0:
         return f"{s['setting']} leaves no algorithm for {s['op']}: since 2.24 NCCL fails here."
     if s["worst"] > BAD:
-        size = f"{s['where'] / MiB:.3g} MiB" if s["where"] >= MiB else f"{s['where'] / KiB:.3g} KiB"
-        return f"At {size} the line makes the plan {s['worst']:.3g} times as long."
+        return f"At {nice(s['where'], 'iB')} the line makes the plan {s['worst']:.3g} times as long."
     return ""

@@ -9,7 +9,8 @@ import numpy as np
 from netlib.collectives.nccl import Channels, Cluster, edition, last_size, named, tune
 from netlib.course.explorer import Knob, each, explorer
 from netlib.course.figure import Array, Axis, Figure, Line, Number, Points
-from netlib.units import GiB, KiB, MiB, size_name
+from netlib.course.words import nice
+from netlib.units import GiB, KiB
 
 NODES = 2.0 ** np.arange(1, 11)
 VERSIONS = ("2.4.8", "2.7.8", "2.12.12", "2.18.5", "2.20.3", "2.20.5", "2.24.3", "2.27.7", "2.28.3", "2.28.9", "2.30.7")
@@ -74,7 +75,7 @@ def _drawn(size: Array) -> Array:
 
 
 def _reading(s: Mapping[str, Any]) -> str:
-    sixteen, many = (size_name(float(f"{s[name] / MiB:.3g}") * MiB) for name in ("sixteen", "many"))
+    sixteen, many = (nice(s[name], "iB") for name in ("sixteen", "many"))
     beside = "" if s["version"] == NEWEST else f", {s['moved']:.2g} times the size of {NEWEST}"
     return f"NCCL {s['version']} takes trees up to {sixteen} on 16 nodes and up to {many} on 128{beside}."
 
