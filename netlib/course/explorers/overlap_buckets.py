@@ -15,7 +15,7 @@ SHAPE, TP, MACHINE = model("llama2-70b"), 8, cluster("h100")
 GRADIENT = SHAPE.parameters * 2 / TP / SHAPE.layers  # bytes of a layer's BF16 gradients on one GPU
 RATE = MACHINE.matmul / 2  # what a whole step reaches of the best matrix product
 BUCKETS = (100 * MB, 500 * MB, 1 * GB, 2 * GB, 4 * GB, 20 * GB)
-TOKENS, NODES = (4096, 8192, 16384), (4, 32, 128)
+TOKENS, NODES = (2048, 4096, 8192), (4, 32, 128)
 
 
 def backward(tokens: float) -> float:
