@@ -65,17 +65,17 @@ def placement_orders(
     total = table[..., :5].sum(axis=-1)
     first, worst = total[..., :1], total.max(axis=-1, keepdims=True)
     best = total.argmin(axis=-1)[..., None]
+    pipeline = table[..., 3] + table[..., 4]
     series = (
-        ("work", "compute"),
-        ("waits for tensor parallelism", "nvlink"),
-        ("waits for data parallelism", "queue"),
-        ("waits for the pipeline's sends", "nic"),
-        ("bubble", "bound"),
+        ("work", table[..., 0], "compute"),
+        ("waits for tensor", table[..., 1], "nvlink"),
+        ("waits for data", table[..., 2], "queue"),
+        ("waits in the pipeline", pipeline, "bound"),
     )
     return Figure(
         x=Axis("order of the axes, innermost first", categories=tuple(" ".join(order) for order in ORDERS)),
         y=Axis("time of a step", "s"),
-        elements=tuple(Bars(name, table[..., k], ink, stacked=k > 0) for k, (name, ink) in enumerate(series)),
+        elements=tuple(Bars(name, part, ink, stacked=k > 0) for k, (name, part, ink) in enumerate(series)),
         below=Panel(
             Axis("sent by a GPU", "B"),
             (Bars("over NVLink", table[..., 5], "rail"), Bars("through its card", table[..., 6], "rate")),
@@ -90,12 +90,12 @@ def placement_orders(
             "card": Number(table[..., :1, 6], "B", "of it through the card with tp innermost"),
         },
         reading=lambda s: (
-            f"A GPU sends {s['bytes'] / 1e9:.3g} GB in every order. With tp innermost {s['card'] / 1e9:.3g} GB take "
-            f"the card and the step lasts {s['first']:.3g} s; the slowest order takes {s['times']:.2g} times as long, the "
-            f"fastest is {' '.join(ORDERS[int(s['best']) - 1])}."
+            f"A GPU sends {s['bytes'] / 1e9:.3g} GB in every order. With tp innermost {s['card'] / 1e9:.3g} GB of "
+            f"them take the card and a step {s['first']:.3g} s; the slowest order {s['times']:.2g} times as long, "
+            f"the fastest is {' '.join(ORDERS[int(s['best']) - 1])}."
         ),
         failure=lambda s: (
-            f"Tensor groups of {_tp(s['size'])} do not fit domains of {s['g']:.0f}: they leave the domain in every order."
+            f"Tensor groups of {_tp(s['size'])} do not fit domains of {s['g']:.0f}: they leave it in every order."
             if _tp(s["size"]) > s["g"]
             else f"Numbered carelessly, the same job takes {s['times']:.2g} times as long."
             if s["times"] > 2.5

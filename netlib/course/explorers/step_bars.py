@@ -59,7 +59,7 @@ def state(gpus: int, tp: int, pp: int) -> Array:
     caption="A 175B model, 768 sequences of 2,048 tokens, A100 nodes of eight with a 200 Gb/s card a GPU, ZeRO-1 and "
     "sequence parallelism. Nothing is fitted, and kernels run at the best measured rate: a bound from below. Lines: "
     "what MegaScale's authors printed for their layout, 8 x 8, before and after their work.",
-    alt="Two stacked bars of seconds, one with nothing hidden and one with everything hidden, below two horizontal "
+    alt="Two stacked bars of GPU seconds for each sequence, with nothing and with everything hidden, below two level "
     "lines of published times; waiting for tensor parallelism is the largest part after the matrix products.",
 )
 def step_bars(
@@ -71,6 +71,7 @@ def step_bars(
     found = each(state, gpus, tp, pp)
     n = len(PARTS)
     seconds = found[..., : 2 * n].reshape(*found.shape[:-1], 2, n)
+    of_one = seconds * (gpus / BATCH)[..., None]  # GPU seconds of one sequence: any size on one scale
     bare, hidden, share, total, held = (found[..., 2 * n + i : 2 * n + i + 1] for i in range(5))
     before, after = (each(lambda g, i=i: PRINTED[g][i].seconds, gpus) + 0 * held for i in (0, 1))
 
@@ -87,14 +88,14 @@ def step_bars(
 
     return Figure(
         x=Axis("communication", categories=("nothing hidden", "all that can be hidden")),
-        y=Axis("time of a step", "s"),
+        y=Axis("GPU time for a sequence", "s"),
         elements=(
             *(
-                Bars(name, seconds[..., k], ink, stacked=k > 0)
+                Bars(name, of_one[..., k], ink, stacked=k > 0)
                 for k, (name, ink) in enumerate(zip(PARTS, INKS, strict=True))
             ),
-            Rule(before, "printed, Megatron-LM at 8 x 8: {at}", along="y", ink="measured"),
-            Rule(after, "printed, MegaScale: {at}", along="y", ink="measured"),
+            Rule(before * gpus / BATCH, "printed, Megatron-LM at 8 x 8: {at}", along="y", ink="measured"),
+            Rule(after * gpus / BATCH, "printed, MegaScale: {at}", along="y", ink="measured"),
         ),
         numbers={
             "total": Number(total, "s", "step with nothing hidden"),
@@ -108,9 +109,9 @@ def step_bars(
         reading=lambda s: (
             "This layout does not run."
             if np.isnan(s["total"])
-            else f"TP {s['tp']:.0f}, PP {s['pp']:.0f}, {s['gpus'] / s['tp'] / s['pp']:.0f} replicas: {s['total']:.3g} "
-            f"s and {s['bare']:.0%} MFU with nothing hidden, {s['hidden']:.0%} with everything; {s['share']:.0%} of the "
-            "first is waiting."
+            else f"TP {s['tp']:.0f}, PP {s['pp']:.0f}, {s['gpus'] / s['tp'] / s['pp']:.0f} replicas: "
+            f"{s['total']:.3g} s a step and {s['bare']:.0%} MFU with nothing hidden, {s['hidden']:.0%} with all; "
+            f"{s['share']:.0%} of the first is waiting."
         ),
         failure=failure,
     )

@@ -51,10 +51,7 @@ def step_published(
     how: Annotated[Array, Knob(COUNTED, BARE, MODELLED, default=MODELLED, label="utilisation")],
 ) -> Figure:
     """Printed utilisation along x, ours along y."""
-    drawn: list[Any] = [
-        Line("equal", EDGE, EDGE, "bound"),
-        Line("a fifth above", EDGE, 1.2 * EDGE, "model"),
-    ]
+    drawn: list[Any] = [Line("equal", EDGE, EDGE, "bound")]
     for name, (paper, ink) in PAPERS.items():
         found = rows(paper)
         notes = tuple(row.id.removeprefix(f"{paper} ") for row in found)
