@@ -10,8 +10,6 @@ Nothing is graded and nothing is kept. It never raises: what cannot be read is s
 
 from html import escape
 
-import numpy as np
-
 from netlib.collectives.nccl import VERDICTS, Verdict, lint_nccl_env, named
 from netlib.course.judge import OPEN, UNREADABLE, Reply
 
@@ -28,14 +26,16 @@ def lint_env(text: object = ..., version: str = "2.30.7", machine: str = "dgx-h1
     if text is None or text is Ellipsis or (isinstance(text, str) and text.strip() in ("", "...")):
         return Reply(ID, OPEN, "Nothing pasted yet. Put the export lines of your job between the quotes.")
     if not isinstance(text, str):
-        return Reply(ID, UNREADABLE, f"Cannot read this: a text of export lines is asked for, not a {_kind(text)}.")
+        return Reply(
+            ID, UNREADABLE, f"Cannot read this: a text of export lines is asked for, not one of type {_kind(text)}."
+        )
     try:
         found = lint_nccl_env(text, version, named(machine, nodes, version=version))
     except (ValueError, TypeError) as error:
         return Reply(ID, UNREADABLE, f"Cannot read this: {str(error)[:300]}.")
     if not found:
         return Reply(ID, OPEN, "There is no assignment in it: a line reads export NAME=value.")
-    head = f"{len(found)} line{'s' if len(found) > 1 else ''} on {np.asarray(nodes)} x {machine}, NCCL {version}."
+    head = f"{len(found)} line{'s' if len(found) > 1 else ''} on {nodes} x {machine}, NCCL {version}."
     told = [f"{each.name}={each.value}: {each.verdict}. {_sentence(each.reason)}" for each in found]
     return Reply(ID, "linted", "\n".join([head, *told]), _table(head, found))
 
