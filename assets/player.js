@@ -200,7 +200,8 @@
         }
         if (Math.max(from, to) >= n) {
           const up = to >= n, rank = up ? a - 5 : b + 5, spread = (up ? b : a) - 0.25 * ((up ? b : a) - (up ? a : b));
-          const ends = up ? [rank, top, spread, SWITCH + 6] : [spread, SWITCH + 6, rank, top], share = up ? 0.35 : 0.65;
+          const ends = up ? [rank, top, spread, SWITCH + 6] : [spread, SWITCH + 6, rank, top];
+          const near = column >= 60 ? 0.35 : 0.15 + 0.3 * (Math.min(from, to) % 2), share = up ? near : 1 - near; // labels beside each other
           const [x1, y1, x2, y2] = ends, far = Math.hypot(x2 - x1, y2 - y1);
           return { d: `M${x1} ${y1}L${x2} ${y2}`, x: x1 + share * (x2 - x1), y: y1 + share * (y2 - y1) + 4, tip: [x2, y2, (x2 - x1) / far, (y2 - y1) / far] };
         }

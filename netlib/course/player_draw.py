@@ -125,7 +125,8 @@ class Layout:
                 low, high = (b + 5, self.top), (a + spread, SWITCH + 6.0)
             (x1, y1), (x2, y2) = (low, high) if up else (high, low)
             far = hypot(x2 - x1, y2 - y1)
-            share = 0.35 if up else 0.65
+            near = 0.35 if self.column >= 60 else 0.15 + 0.3 * (min(m.src, m.dst) % 2)  # labels beside each other
+            share = near if up else 1 - near
             spot = x1 + share * (x2 - x1), y1 + share * (y2 - y1) + 4
             return f"M{x1:.1f} {y1:.1f}L{x2:.1f} {y2:.1f}", spot, (x2, y2), ((x2 - x1) / far, (y2 - y1) / far)
         way = 1 if b > a else -1

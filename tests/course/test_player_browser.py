@@ -243,9 +243,13 @@ def test_one_step_by_hand_flies_and_lands(browser, files):
     tab = opened(browser, files)
     own, figure = EVERY["all-reduce-steps"], figure_of(tab, "all-reduce-steps")
     told = story(own().schedule)
-    figure.locator('[data-do="next"]').click()
-    tab.wait_for_selector(".nx-token")
-    assert figure.locator(".nx-count").all_text_contents() == marks(told, 0)  # not there yet
+    tokens, cells = figure.evaluate(
+        """f => { f.querySelector('[data-do="next"]').click();
+        const cells = [...f.querySelectorAll('.nx-count')].map(cell => cell.textContent);
+        return [f.querySelectorAll('.nx-token').length, cells]; }"""
+    )
+    assert tokens == 4
+    assert cells == marks(told, 0)  # not there yet
     tab.wait_for_function("document.querySelectorAll('.nx-token').length === 0")
     assert figure.locator(".nx-count").all_text_contents() == marks(told, 1)
     tab.close()

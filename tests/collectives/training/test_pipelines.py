@@ -110,6 +110,18 @@ def test_dualpipe_may_wait_longer_if_forward_passes_are_long() -> None:
     assert float(dualpipe_idle(4, 1.0, 0.5, 0.25)) == pytest.approx(0.75)
 
 
+def test_dualpipe_has_the_phases_of_its_authors() -> None:
+    """Blocks of stage s of 8 with 20 microbatches, d from the nearer end: deepseek-ai/DualPipe, phases 1 to 8."""
+    for s, blocks in enumerate(dualpipe(8, 20).blocks):
+        d = min(s, 7 - s)
+        far, kinds = 3 - d, ["".join(one.kind for one in block) for block in blocks]
+        lead = ["F"] * (2 * far + 2 * (d + 1)) + ["I", "W", "F"] * far
+        assert kinds[: len(lead)] == lead
+        assert kinds.count("FB") == 2 * (2 + d + 1) + far - (far == 0)
+        assert kinds[-(d + 1) - 2 * far :] == ["W", "I"] * far + ["W"] * (d + 1)
+        assert kinds[-(d + 1) - 2 * far - 1] == "I"
+
+
 def test_dualpipe_waits_less_than_1f1b() -> None:
     p, m = 16, 120
     one, two = timetable(one_f_one_b(p, m)), timetable(dualpipe(p, m))
