@@ -59,7 +59,7 @@ EXERCISE = exercise(
     ranks={"tp": 8, "dp": 16},
     hints=(
         "Calls times payload times the ring's factor, axis by axis; then ask for each axis which wire it takes.",
-        "tp: 12 x 4 x 96 calls of 2048 x 12288 x 2 bytes, times 2 x 7/8. pp: 2 x 96 payloads. dp inside: its bytes / 8.",
+        "tp: 12 x 4 x 96 calls of 2048 x 12288 x 2 bytes, times 2 x 7/8. pp: 2 x 96 payloads. dp inside: bytes / 8.",
         "`tp = 12 * 4 * 96 * 50.33e6 * 2 * 7 / 8 / 1e9`",
     ),
     wrong={
