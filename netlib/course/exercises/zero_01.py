@@ -62,7 +62,7 @@ EXERCISE = exercise(
     explain=lambda: (
         f"{show(DDP, 'GB', 4)}, {show(FSDP, 'GB', 4)} and {show(LOCAL, 'GB', 4)}: FSDP sends {show(FSDP / DDP)} times "
         "what DDP does, since DDP pays once a step and FSDP in every microbatch. The factor 1.5 holds for one "
-        "microbatch only. With many, shard only the optimizer (ZeRO-1), or shard inside a node and copy across. Source: "
-        "Rajbhandari et al. 2020, section on communication; PyTorch's FSDP documentation, no_sync."
+        "microbatch only. With many, shard only the optimizer (ZeRO-1), or shard inside a node and copy across. "
+        "Source: Rajbhandari et al. 2020, section on communication; PyTorch's FSDP documentation, no_sync."
     ),
 )
