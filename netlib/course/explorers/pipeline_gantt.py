@@ -70,9 +70,9 @@ def state(name: str, p: int, m: int) -> Array:
     "pipeline-gantt",
     title="Where a pipeline waits",
     caption="Each row is a stage, each bar a pass of the microbatch whose number it carries; a backward pass takes "
-    "twice a forward one, and nothing is spent on wires. White is waiting. More microbatches shrink its share, more "
+    "twice a forward one, and nothing is spent on wires. Gaps are waiting. More microbatches shrink its share, more "
     "stages raise it, chunks or a divided backward pass fill it.",
-    alt="A staircase of forward bars runs down the stages, backward bars climb back up, and white triangles stay at "
+    alt="A staircase of forward bars runs down the stages, backward bars climb back up, and empty triangles stay at "
     "both ends; a vertical mark shows when the same work without waiting would have ended.",
 )
 def pipeline_gantt(
