@@ -1,33 +1,108 @@
 """Collectives: what it costs to add, gather and exchange buffers among ranks.
 
-schedule    `Schedule`: an algorithm as data                                    (the core)
-execution   `execute`: the schedule run on real arrays                          (the core)
-rings       rings and chains as schedules
+schedule    `Schedule`: an algorithm as data                            (the core)
+execution   `execute`: the schedule run on real arrays                  (the core)
+cost        all-reduce on equal links, by closed form                   (the core)
+
+algorithms  builders of schedules: rings, trees, doublings, exchanges, hierarchies, tori, switches that add, experts
+
+Engines:
+turns       the messages of a schedule and their bytes, equal repetitions once
 wiring      ranks on the hosts of a fabric: the links of each message, the bytes of each link
 simulation  `simulate`: when a schedule ends on a fabric whose links it shares
 events      messages that share links at the moments at which they are on the way
-switched    switches that add: NVLS, SHARP                                      as schedules
-buckets     rings along the axes of a torus                                     as schedules
-relays      all-to-all by rails                                                 as schedules
-experts     tokens to their experts and back                                    as schedules
-trees       binomial trees as schedules
-twotrees    two binary trees at once, pipelined
-doublings   recursive doubling, halving-doubling and Bruck's gather as schedules
-exchanges   all-to-all, gather, scatter, send/recv and everything at once as schedules
-cost        all-reduce on equal links: ring, trees, doubling, halving-doubling  (the core)
-clusters    all-reduce on nodes with NICs: hierarchical, multi-rail, in-network (the core)
-busbw       algbw, busbw and what a log's numbers mean                          (the core)
-primitives  reduce-scatter, all-gather, broadcast, reduce, scatter, all-to-all
-traffic     bytes per step of data, sharded, tensor, pipeline and expert parallelism
-crossing    where one algorithm overtakes another
 loggp       the LogGP model: closed forms, and a clock for any schedule
+
+Closed forms:
+primitives  reduce-scatter, all-gather, broadcast, reduce, scatter, all-to-all
+clusters    all-reduce on nodes with NICs: hierarchical, multi-rail, in-network
+torus_costs all-reduce along the axes of a torus
+relay_costs all-to-all by rails, with and without PXN
+crossing    where one algorithm overtakes another
+busbw       algbw, busbw and what a log's numbers mean
+traffic     bytes per step of data, sharded, tensor, pipeline and expert parallelism
+
 nccl        what NCCL chooses, by version: its tuner, its environment variables and a lint for them
+training    a step of a named model on a named cluster: bytes, pipelines, overlap, time and MFU
 """
 
-from netlib.collectives.buckets import (
+from netlib.collectives.algorithms.buckets import (
     torus_all_gather,
     torus_allreduce,
     torus_reduce_scatter,
+)
+from netlib.collectives.algorithms.doublings import (
+    bruck_all_gather,
+    bruck_reduce_scatter,
+    doubling_all_gather,
+    halving_doubling_allreduce,
+    halving_reduce_scatter,
+    recursive_doubling_allreduce,
+)
+from netlib.collectives.algorithms.exchanges import (
+    all_to_all_v,
+    bruck_all_to_all,
+    direct_all_gather,
+    direct_all_to_all,
+    direct_allreduce,
+    direct_reduce_scatter,
+    linear_gather,
+    linear_scatter,
+    pairwise_all_to_all,
+    send_recv,
+)
+from netlib.collectives.algorithms.experts import (
+    Routing,
+    moe_combine,
+    moe_dispatch,
+    routed,
+    routing_of,
+)
+from netlib.collectives.algorithms.hierarchies import (
+    hierarchical_all_gather,
+    hierarchical_allreduce,
+    hierarchical_broadcast,
+    hierarchical_reduce_scatter,
+    multirail_ring,
+    multirail_ring_allreduce,
+    railed_allreduce,
+    ring_orders,
+)
+from netlib.collectives.algorithms.relays import (
+    pxn_all_to_all,
+    rail_all_to_all,
+)
+from netlib.collectives.algorithms.rings import (
+    bidirectional_ring,
+    pipelined_allreduce,
+    pipelined_broadcast,
+    pipelined_reduce,
+    ring_all_gather,
+    ring_allreduce,
+    ring_reduce_scatter,
+    ring_through,
+)
+from netlib.collectives.algorithms.switched import (
+    nvls_all_gather,
+    nvls_allreduce,
+    nvls_reduce_scatter,
+    nvls_tree_allreduce,
+    sharp_allreduce,
+    two_shot_allreduce,
+)
+from netlib.collectives.algorithms.trees import (
+    binomial_broadcast,
+    binomial_gather,
+    binomial_reduce,
+    binomial_scatter,
+    scatter_gather_broadcast,
+    tree_allreduce,
+)
+from netlib.collectives.algorithms.twotrees import (
+    double_tree_allreduce,
+    double_tree_broadcast,
+    double_tree_reduce,
+    double_trees,
 )
 from netlib.collectives.busbw import (
     OPS,
@@ -60,26 +135,6 @@ from netlib.collectives.cost import (
 from netlib.collectives.crossing import (
     crossover_size,
 )
-from netlib.collectives.doublings import (
-    bruck_all_gather,
-    bruck_reduce_scatter,
-    doubling_all_gather,
-    halving_doubling_allreduce,
-    halving_reduce_scatter,
-    recursive_doubling_allreduce,
-)
-from netlib.collectives.exchanges import (
-    all_to_all_v,
-    bruck_all_to_all,
-    direct_all_gather,
-    direct_all_to_all,
-    direct_allreduce,
-    direct_reduce_scatter,
-    linear_gather,
-    linear_scatter,
-    pairwise_all_to_all,
-    send_recv,
-)
 from netlib.collectives.execution import (
     Counts,
     at_first,
@@ -89,23 +144,6 @@ from netlib.collectives.execution import (
     in_the_end,
     is_correct,
     reduction_order,
-)
-from netlib.collectives.experts import (
-    Routing,
-    moe_combine,
-    moe_dispatch,
-    routed,
-    routing_of,
-)
-from netlib.collectives.hierarchies import (
-    hierarchical_all_gather,
-    hierarchical_allreduce,
-    hierarchical_broadcast,
-    hierarchical_reduce_scatter,
-    multirail_ring,
-    multirail_ring_allreduce,
-    railed_allreduce,
-    ring_orders,
 )
 from netlib.collectives.loggp import (
     LogGP,
@@ -134,20 +172,6 @@ from netlib.collectives.relay_costs import (
     pxn_all_to_all_time,
     rail_all_to_all_time,
 )
-from netlib.collectives.relays import (
-    pxn_all_to_all,
-    rail_all_to_all,
-)
-from netlib.collectives.rings import (
-    bidirectional_ring,
-    pipelined_allreduce,
-    pipelined_broadcast,
-    pipelined_reduce,
-    ring_all_gather,
-    ring_allreduce,
-    ring_reduce_scatter,
-    ring_through,
-)
 from netlib.collectives.schedule import (
     Phase,
     Schedule,
@@ -160,14 +184,6 @@ from netlib.collectives.schedule import (
 from netlib.collectives.simulation import (
     Run,
     simulate,
-)
-from netlib.collectives.switched import (
-    nvls_all_gather,
-    nvls_allreduce,
-    nvls_reduce_scatter,
-    nvls_tree_allreduce,
-    sharp_allreduce,
-    two_shot_allreduce,
 )
 from netlib.collectives.torus_costs import (
     torus_allreduce_time,
@@ -184,20 +200,6 @@ from netlib.collectives.traffic import (
     summed_bytes,
     tp_bytes,
     zero_bytes,
-)
-from netlib.collectives.trees import (
-    binomial_broadcast,
-    binomial_gather,
-    binomial_reduce,
-    binomial_scatter,
-    scatter_gather_broadcast,
-    tree_allreduce,
-)
-from netlib.collectives.twotrees import (
-    double_tree_allreduce,
-    double_tree_broadcast,
-    double_tree_reduce,
-    double_trees,
 )
 from netlib.collectives.wiring import (
     Wiring,

@@ -3,6 +3,9 @@
 No solution is read here: the parts come from the learner's own notebook.
 """
 
+from collections.abc import Callable
+from functools import partial
+
 from netlib.course.lab_build import Lab, labs, read, student_of
 from netlib.course.serve import root
 
@@ -17,17 +20,20 @@ def index() -> str:
     return "\n".join(["| lab | chapter | minutes | points |", "|---|---|---|---|", *rows])
 
 
-def outlines() -> str:
-    """Each lab's objectives, what it needs, and the parts with their points."""
-    return "\n\n".join(outline(lab) for lab in labs(root()))
+def __getattr__(name: str) -> Callable[[], str]:
+    """`lab_01_allreduce` is the outline of that lab: a directive on a page names a function without arguments."""
+    for lab in labs(root()):
+        if name == f"lab_{lab.name}":
+            return partial(outline, lab)
+    raise AttributeError(f"no lab is called {name!r}")
 
 
 def outline(lab: Lab) -> str:
-    """One lab, read from `lab.toml` and from the learner's own notebook."""
+    """One lab's objectives, what it needs, and the parts with their points; its heading stands on the page."""
     aims = "\n".join(f"* {each}." for each in lab.objectives)
     parts = "\n".join(f"| `{name}` | {points:g} |" for name, points in graded(lab).items())
     return (
-        f"({anchor(lab)})=\n## {lab.title}\n\n{lab.summary}\n\n"
+        f"{lab.summary}\n\n"
         f"`labs/{lab.name}.ipynb`, {minutes(lab)} minutes, {DIFFICULTY[lab.difficulty - 1]} "
         f"(level {lab.difficulty} of 5). Before: {'; '.join(lab.prerequisites)}.\n\n"
         f"Afterwards you can:\n\n{aims}\n\n| part | points |\n|---|---|\n{parts}\n| all | {lab.points} |"

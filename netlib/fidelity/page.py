@@ -52,9 +52,10 @@ def constants_table() -> str:
     c = constants()
     rows = [
         *((f"floor of one call, {name}", show(t, "µs"), "4") for name, t in c.launch.items()),
+        *((f"floor of one queued call, {name}", show(t, "µs"), "1") for name, t in c.queued.items()),
         *((f"price of filling a pipeline, {name}", _root(t), "with the floor") for name, t in c.launch_root.items()),
         ("one more level of nodes", show(c.tree_level, "µs"), "6"),
-        ("the same, filling the pipeline", _root(c.tree_root), "with the level"),
+        ("the same, filling the pipeline until chunks are full", _root(c.tree_root), "with the level"),
         ("one more step of a ring", show(c.ring_step, "µs"), "3"),
         ("floor of one expert dispatch", show(c.moe_floor, "µs"), "1"),
     ]

@@ -246,7 +246,13 @@ def test_the_command_makes_checks_and_refuses(tmp_path, monkeypatch, capsys):
 @pytest.mark.parametrize("lab", LABS, ids=NAMES)
 def test_the_page_says_what_lab_toml_and_the_notebook_say(lab):
     assert f"[{lab.title}](#{lab_page.anchor(lab)}) | {lab.chapter} | 60 to 90 | 100 |" in lab_page.index()
-    text = lab_page.outlines()
+    text = getattr(lab_page, f"lab_{lab.name}")()
+    page = (ROOT / "book" / "labs.md").read_text()
+    assert (
+        f"({lab_page.anchor(lab)})=\n## {lab.title}\n\n```{{generated}} netlib.course.lab_page.lab_{lab.name}\n" in page
+    )
+    with pytest.raises(AttributeError, match="no lab is called 'lab_99'"):
+        lab_page.lab_99()
     assert all(aim in text for aim in lab.objectives)
     assert sum(lab_page.graded(lab).values()) == lab.points
     assert all(f"| `{name}` | {points:g} |" in text for name, points in lab_page.graded(lab).items())

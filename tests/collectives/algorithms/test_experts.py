@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from netlib import collectives as c
 from netlib.links import Link
-
-from .stepped import holds, ledger, messages, nothing, perturbed, seconds, sent_and_received
+from tests.collectives.stepped import holds, ledger, messages, nothing, perturbed, seconds, sent_and_received
 
 GRID = list(product([1, 2, 3, 4, 8], [1, 2, 3, 5]))
 SIZE = 5040e3

@@ -1,7 +1,7 @@
 """Switched: collectives in which switches add and multicast (NVLink SHARP, InfiniBand SHARP).
 
 A switch that adds is a rank beyond the n that hold buffers: it keeps the sum of what comes up and sends it down.
-Read with the chapter "Collectives", section "When the switch adds". Sources: NVIDIA, PTX instructions
+Read with the chapter "Collectives", section "The switch adds". Sources: NVIDIA, PTX instructions
 multimem.ld_reduce and multimem.st; Graham et al. (2016) for SHARP's trees.
 """
 
@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from netlib.arguments import declared
-from netlib.collectives.hierarchies import railed_allreduce
+from netlib.collectives.algorithms.hierarchies import railed_allreduce
+from netlib.collectives.algorithms.twotrees import double_tree_allreduce
 from netlib.collectives.schedule import Phase, Schedule, phase, schedule_of, side_by_side
-from netlib.collectives.twotrees import double_tree_allreduce
 from netlib.topology.fabric import whole
 
 _HOPS = {"all_reduce": (0, 1, 2, 3), "reduce_scatter": (0, 1), "all_gather": (2, 3)}

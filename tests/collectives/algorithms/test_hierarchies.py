@@ -11,8 +11,16 @@ from hypothesis import strategies as st
 from netlib import collectives as c
 from netlib.links import Link
 from netlib.topology import rail_optimised
-
-from .stepped import holds, ledger, messages, nothing, overlapped, perturbed, seconds, sent_and_received
+from tests.collectives.stepped import (
+    holds,
+    ledger,
+    messages,
+    nothing,
+    overlapped,
+    perturbed,
+    seconds,
+    sent_and_received,
+)
 
 GRID = list(product([1, 2, 3, 4, 5, 8], [1, 2, 3, 4, 6, 7]))
 SIZE = 5040e3

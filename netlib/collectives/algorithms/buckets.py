@@ -3,8 +3,8 @@
 Along each axis the chips form rings. After reduce-scatter along one axis a chip has a d-th of the buffer left to sum
 along the next: the bucket empties. Chips count with the last axis fastest, as in `netlib.topology.torus`. The buffer
 is numbered in one digit an axis, the first axis that is summed lowest.
-Read with the chapter "Collectives", section "On a torus". Algorithm: Barnett, Littlefield, Payne and van de Geijn
-(1993), for one ring after the other; Jain and Sabharwal (2010) for all links at once.
+Read with the chapter "Collectives", section "An algorithm as data". Algorithm: Barnett, Littlefield, Payne and van de
+Geijn (1993), for one ring after the other; Jain and Sabharwal (2010) for all links at once.
 """
 
 import math
@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from netlib.arguments import array, declared
-from netlib.collectives.rings import ring_all_gather, ring_reduce_scatter
+from netlib.collectives.algorithms.rings import ring_all_gather, ring_reduce_scatter
 from netlib.collectives.schedule import Phase, Schedule, in_turn, schedule_of, side_by_side
 from netlib.topology.fabric import whole
 

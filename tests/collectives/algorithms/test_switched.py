@@ -10,8 +10,7 @@ from netlib import collectives as c
 from netlib.links import Link
 from netlib.topology import leaf_spine, rail_optimised
 from netlib.topology.fabric import KINDS
-
-from .stepped import holds, ledger, messages, nothing, perturbed, seconds, sent_and_received
+from tests.collectives.stepped import holds, ledger, messages, nothing, perturbed, seconds, sent_and_received
 
 SIZE = 5040e3
 LINK = Link(2e-6, 450e9)

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from netlib.arguments import declared
-from netlib.collectives.rings import ring_all_gather, ring_allreduce, ring_reduce_scatter, ring_through
+from netlib.collectives.algorithms.rings import ring_all_gather, ring_allreduce, ring_reduce_scatter, ring_through
 from netlib.collectives.schedule import Phase, Schedule, phase, rank_below, schedule_of, side_by_side
 from netlib.topology.fabric import whole
 

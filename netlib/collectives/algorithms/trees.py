@@ -8,7 +8,7 @@ add". Source: Thakur, Rabenseifner and Gropp (2005).
 import numpy as np
 
 from netlib.arguments import declared
-from netlib.collectives.rings import ring_all_gather
+from netlib.collectives.algorithms.rings import ring_all_gather
 from netlib.collectives.schedule import Ints, Phase, Schedule, in_turn, phase, rank_below, schedule_of
 from netlib.topology.fabric import whole
 

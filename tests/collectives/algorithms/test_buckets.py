@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from netlib import collectives as c
 from netlib.links import Link
 from netlib.topology import torus
-
-from .stepped import holds, ledger, messages, nothing, perturbed, seconds
+from tests.collectives.stepped import holds, ledger, messages, nothing, perturbed, seconds
 
 SHAPES = [(1,), (2,), (5,), (1, 3), (2, 3), (4, 4), (3, 5), (2, 2, 2), (3, 2, 4), (4, 4, 4), (5, 1, 2), (2, 3, 2, 3)]
 WAYS = list(product([False, True], [False, True]))
