@@ -40,7 +40,7 @@ def peaks_far() -> str:
     """Every peak that is not within 5 %, by cause."""
     errors = {peak.row.id: f"`{peak.row.id}` {peak.error:+.1%}" for peak in far()}
     return "\n".join(
-        f"* **{each.cause.capitalize()}** ({', '.join(errors[id] for id in each.rows)}). {each.reason}" for each in FAR
+        f"* **{each.title}** ({', '.join(errors[id] for id in each.rows)}). {each.reason}" for each in FAR
     )
 
 

@@ -11,6 +11,11 @@ class Explained:
     reason: str
     rows: tuple[str, ...]
 
+    @property
+    def title(self) -> str:
+        """The cause with a capital, and no other letter changed."""
+        return self.cause[:1].upper() + self.cause[1:]
+
 
 EXPLAINED = (
     Explained(

@@ -15,6 +15,7 @@ from netlib import collectives as c
 from netlib.fidelity.models_topology import predict_topology
 from netlib.fidelity.prediction import Prediction, Unanswerable
 from netlib.fidelity.rates import (
+    BOUNDED_FROM,
     FULL_CHUNKS,
     NIC_SHARE,
     NVLS_RANKS,
@@ -121,9 +122,14 @@ def collective_time(s: Setup, fitted: Constants) -> tuple[float, str]:
 
 
 def fill(s: Setup) -> float:
-    """Square root of levels x bytes that fill a tree's pipeline: those of the message, until its chunks are full."""
-    depth = np.log2(s.domains)
-    return float(np.sqrt(depth * min(s.size, FULL_CHUNKS * depth)))
+    """Square root of levels x bytes that fill a tree's pipeline: those of the message, until its chunks are full.
+
+    Chunks are full from 64 MiB for each rank on the way up: the others of a node, then one for each level of nodes. For
+    two or three nodes and for racks no bound is known.
+    """
+    levels = float(np.log2(s.domains))
+    full = FULL_CHUNKS * (s.domain - 1 + levels) if s.domains >= BOUNDED_FROM and s.domain <= 8 else np.inf
+    return float(np.sqrt(levels * min(s.size, full)))
 
 
 def ring_steps(s: Setup) -> float:

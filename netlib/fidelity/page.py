@@ -43,7 +43,7 @@ def misses() -> str:
     by_id = {row.id: row for row in judged_rows()}
     parts = []
     for cause in EXPLAINED:
-        lines = [f"**{cause.cause.capitalize()}.** {cause.reason}", "", *_table([by_id[id] for id in cause.rows])]
+        lines = [f"**{cause.title}.** {cause.reason}", "", *_table([by_id[id] for id in cause.rows])]
         parts.append("\n".join(lines))
     return "\n\n".join(parts)
 

@@ -34,10 +34,17 @@ FAR = (
         ("GTC-012", "GTC-017"),
     ),
     Explained(
+        "one quick cluster",
+        "At 1 GiB, twelve nodes of one provider lose a third of what their levels would cost the cluster of NVIDIA's "
+        "slide, to which the price of a level was fitted; from 2 GiB on they beat 0.96 of line rate, which the model "
+        "grants nobody. The job allows SHARP, which may help.",
+        ("CW-002", "CW-003"),
+    ),
+    Explained(
         "two nodes on EFA",
         "Of two nodes a tree passes each byte once, so the cards would allow twice the ring's busbw. The model lets NVLink "
-        "and cards reach their full planned rate together; these runs stay 5 to 8 % below.",
-        ("AWS-008", "AWS-013", "AWS-014"),
+        "and cards reach their full planned rate together; these runs stay 5 to 6 % below.",
+        ("AWS-008", "AWS-013"),
     ),
     Explained(
         "a hierarchy forced on EFA",
