@@ -16,7 +16,7 @@ NVLS_RANKS = 3  # with two ranks NCCL leaves the switch out (src/transport/nvls.
 PLAIN_TREE_SHARE = 0.92  # tree without NVLS, same file
 FULL_CHUNKS = 16 * 8 * 512 * 1024  # bytes per rank on the way up: 16 channels x 8 x 512 KiB
 BOUNDED_FROM = 4  # nodes
-NVLSTREE_FROM = (2, 28)  # before, NCCL plans half the cards for it past two nodes, less than for a plain tree
+NVLSTREE_FROM = (2, 28)  # before, NCCL plans half the cards for it on several nodes, less than for a plain tree
 
 
 @dataclass(frozen=True)
