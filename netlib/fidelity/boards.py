@@ -39,9 +39,7 @@ def _counts(group: Sequence[Peak]) -> str:
 def peaks_far() -> str:
     """Every peak that is not within 5 %, by cause."""
     errors = {peak.row.id: f"`{peak.row.id}` {peak.error:+.1%}" for peak in far()}
-    return "\n".join(
-        f"* **{each.title}** ({', '.join(errors[id] for id in each.rows)}). {each.reason}" for each in FAR
-    )
+    return "\n".join(f"* **{each.title}** ({', '.join(errors[id] for id in each.rows)}). {each.reason}" for each in FAR)
 
 
 def curves() -> str:
@@ -64,7 +62,10 @@ def second_model() -> str:
     for row in judged_rows():
         if row.rel_error is not None and row.tuner_error is not None:
             groups.setdefault(row.group, []).append((abs(row.rel_error), abs(row.tuner_error)))
-    lines = ["| group | rows | first model: median | NCCL's plan: median | the plan is closer |", "|---|--:|--:|--:|--:|"]
+    lines = [
+        "| group | rows | first model: median | NCCL's plan: median | the plan is closer |",
+        "|---|--:|--:|--:|--:|",
+    ]
     for group, errors in sorted(groups.items()):
         first, plan = zip(*errors, strict=True)
         closer = sum(b < a for a, b in errors)
@@ -86,7 +87,10 @@ def choices() -> str:
 
 def training_board() -> str:
     """Published training runs: utilisation as printed, counted from the printed time, and of the model."""
-    lines = ["| run | kind | printed | counted | model | nothing hidden | model / printed |", "|---|---|--:|--:|--:|--:|--:|"]
+    lines = [
+        "| run | kind | printed | counted | model | nothing hidden | model / printed |",
+        "|---|---|--:|--:|--:|--:|--:|",
+    ]
     for run in side_by_side():
         counted = "" if run.counted is None else f"{run.counted:.1%}"
         lines.append(

@@ -69,8 +69,8 @@ EXPLAINED = (
     ),
     Explained(
         "rates that are printed lower than their own bytes and times",
-        "DeepEP's printed rates are up to 2 % below its bytes over its printed times, which are whole microseconds; two "
-        "of twelve are a hair further away.",
+        "DeepEP's printed rates are up to 2 % below its bytes over its printed times, which are whole microseconds; "
+        "two of twelve are a hair further away.",
         ("DEP-030", "DEP-044"),
     ),
     Explained("TCP sockets", "The share of line rate was taken from RDMA; sockets reach less.", ("GTC-007",)),

@@ -172,9 +172,10 @@ def tree_wire_time(s: Setup) -> tuple[float, str]:
 
 
 def plain_tree(s: Setup) -> bool:
-    """Left to itself on four nodes or more, an older NCCL takes no NVLSTree."""
+    """Left to itself on four nodes of Hopper or more, an older NCCL takes no NVLSTree."""
     forced = s.algorithm.startswith("NVLS") or "SHARP" in s.algorithm
-    return bool(s.version) and s.version < NVLSTREE_FROM and s.domains > 3 and not forced
+    older = bool(s.version) and s.version < NVLSTREE_FROM
+    return older and s.domains > 3 and chip_of(s).name == "Hopper" and not forced
 
 
 def all_to_all_wire_time(s: Setup) -> float:

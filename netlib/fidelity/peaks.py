@@ -1,7 +1,8 @@
 """Peaks: the large messages of named machines, where a model should be close, and the curves to thousands of GPUs.
 
-The set is a rule and no choice of rows: all-reduce of 1 GiB and more (or "peak over sizes") on A100, H100, H200 and B200,
-in one node or in several of up to 1,024 GPUs, whatever algorithm was asked for. Rows that chose a constant are left out.
+The set is a rule and no choice of rows: all-reduce of 1 GiB and more (or "peak over sizes") on A100, H100, H200 and
+B200, in one node or in several of up to 1,024 GPUs, whatever algorithm was asked for. Rows that chose a constant are
+left out.
 """
 
 from collections.abc import Sequence
@@ -22,15 +23,15 @@ CURVES = {"NVT": "NVLSTree on NVIDIA's slide", "MGEN": "left to NCCL, arXiv 2411
 FAR = (
     Explained(
         "8 GiB on B200",
-        "From 4 to 8 GiB the measured busbw of eight B200s rises by 11 to 13 %, in two tables of one author; on H200 by "
-        "1 % at most. The model has no such step: it is up to 5 % high before and up to 6 % low after. We know no "
+        "From 4 to 8 GiB the measured busbw of eight B200s rises by 11 to 13 %, in two tables of one author; on H200 "
+        "by 1 % at most. The model has no such step: it is up to 5 % high before and up to 6 % low after. We know no "
         "published cause.",
         ("B200x8-019", "NVLS-015", "NVLS-017", "NVLS-019"),
     ),
     Explained(
         "switches that add between nodes",
-        "With SHARP in the InfiniBand switches NVLink is what limits, and counting its bytes on 32 ranks gives 13 % more "
-        "than the slides show. They print the same number as for one node.",
+        "With SHARP in the InfiniBand switches NVLink is what limits, and counting its bytes on 32 ranks gives 13 % "
+        "more than the slides show. They print the same number as for one node.",
         ("GTC-012", "GTC-017"),
     ),
     Explained(
@@ -42,8 +43,8 @@ FAR = (
     ),
     Explained(
         "two nodes on EFA",
-        "Of two nodes a tree passes each byte once, so the cards would allow twice the ring's busbw. The model lets NVLink "
-        "and cards reach their full planned rate together; these runs stay 5 to 6 % below.",
+        "Of two nodes a tree passes each byte once, so the cards would allow twice the ring's busbw. The model lets "
+        "NVLink and cards reach their full planned rate together; these runs stay 5 to 6 % below.",
         ("AWS-008", "AWS-013"),
     ),
     Explained(

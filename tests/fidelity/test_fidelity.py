@@ -73,7 +73,7 @@ def test_a_fit_of_the_wrong_shape_is_refused():
 
 def test_every_group_is_close_in_the_median_and_mostly_hit():
     for group in summary(JUDGED):
-        printed = group.group.startswith("experts: those bytes")  # rates printed a little below their own bytes and times
+        printed = group.group.startswith("experts: those bytes")  # printed a little below
         assert group.median <= 0.5 * group.tolerance or group.rows < 4 or printed, group
         assert group.hits >= 0.7 * group.rows, group
 
