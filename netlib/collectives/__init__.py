@@ -7,6 +7,7 @@ cost        all-reduce on equal links, by closed form                   (the cor
 algorithms  builders of schedules: rings, trees, doublings, exchanges, hierarchies, tori, switches that add, experts
 
 Engines:
+turns       the messages of a schedule and their bytes, equal repetitions once
 wiring      ranks on the hosts of a fabric: the links of each message, the bytes of each link
 simulation  `simulate`: when a schedule ends on a fabric whose links it shares
 events      messages that share links at the moments at which they are on the way

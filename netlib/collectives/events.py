@@ -12,7 +12,8 @@ import numpy as np
 
 from netlib.arguments import Floats
 from netlib.collectives.schedule import Schedule
-from netlib.collectives.wiring import Places, Ways
+from netlib.collectives.turns import Places
+from netlib.collectives.wiring import Ways
 from netlib.topology.hops import ragged
 from netlib.topology.rates import completion_times
 

@@ -14,7 +14,8 @@ from numpy.typing import ArrayLike
 from netlib.arguments import Floats, declared, floats
 from netlib.collectives.events import as_data_come, messages, transfer_times
 from netlib.collectives.schedule import Schedule
-from netlib.collectives.wiring import Places, Turn, Ways, Wiring, carried, laid, turns
+from netlib.collectives.turns import Places, Turn, turns
+from netlib.collectives.wiring import Ways, Wiring, carried, laid
 from netlib.topology.fabric import Fabric
 from netlib.topology.ledgers import Ledger
 

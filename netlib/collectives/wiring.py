@@ -3,25 +3,23 @@
 Read with the chapter "Collectives", section "An algorithm as data".
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import groupby
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from netlib.arguments import Floats, declared, floats
-from netlib.collectives.schedule import Ints, Phase, Schedule
+from netlib.collectives.schedule import Ints, Schedule
+from netlib.collectives.turns import Places, numbered, turns
 from netlib.topology.fabric import Fabric, indices
 from netlib.topology.hops import ragged
 from netlib.topology.ledgers import Ledger, Policy
 from netlib.topology.policies import ecmp
 from netlib.topology.routing import Routes, routes
 from netlib.topology.spraying import spray
-
-Places = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,11 +86,9 @@ def wired(
     places = np.arange(many, dtype=np.int32) if ranks is None else indices("ranks", ranks, many)
     if np.unique(places).size < places.size:
         raise ValueError(f"ranks = {str(ranks)[:40]!r} puts two ranks on one host; give each a host of its own")
-    if switches is None:
-        inner = np.setdiff1d(np.flatnonzero(fabric.tier == 0), fabric.hosts).astype(np.int32)  # NVSwitches of nodes
-        adding = np.concatenate([inner, fabric.switches])
-    else:
-        adding = indices("switches", switches, fabric.vertices)
+    inner = np.setdiff1d(np.flatnonzero(fabric.tier == 0), fabric.hosts).astype(np.int32)  # NVSwitches of nodes
+    known = np.concatenate([inner, fabric.switches])
+    adding = known if switches is None else indices("switches", switches, fabric.vertices)
     if np.isin(adding, fabric.hosts).any():
         raise ValueError(f"switches = {str(switches)[:40]!r} names a host; give vertices of switches")
     return Wiring(fabric, places, adding, policy)
@@ -113,44 +109,6 @@ class Ways(NamedTuple):
     rows: Places | None
 
 
-@dataclass(frozen=True, eq=False)
-class Turn:
-    """The messages of one repetition of a phase, and how often they are sent in the same sizes.
-
-    src, dst      (M,) ranks, step by step: step s has the messages bounds[s] to bounds[s + 1]
-    bytes, added  (M,) bytes of each message, and how many of them the receiver adds
-    """
-
-    src: Places
-    dst: Places
-    bytes: Floats
-    added: Floats
-    bounds: Places
-    repeats: int
-
-
-def turns(schedule: Schedule, size: float) -> Iterator[Turn]:
-    """The messages of a schedule on a buffer of `size` bytes, equal repetitions once.
-
-    >>> from netlib.collectives import ring_allreduce
-    >>> [(turn.repeats, turn.bytes.tolist()) for turn in turns(ring_allreduce(2), 10)]
-    [(1, [5.0, 5.0]), (1, [5.0, 5.0])]
-    """
-    volume = schedule.bytes_of(size)
-    even = bool(volume.size) and bool((volume == volume[0]).all())
-    for part in schedule.phases:
-        message, which = np.unique(_code(schedule, part, part.step), return_inverse=True)
-        if even and part.wrap:
-            sent = np.bincount(which, part.count) * volume[0]
-            added = np.bincount(which, part.count * part.add) * volume[0]
-            yield _turn(schedule, part, message, sent, added, part.times)
-            continue
-        repetitions = _repetitions(part, volume, which, message.size)
-        for _, equal in groupby(repetitions, key=lambda each: b"".join(held.tobytes() for held in each)):
-            (live, sent, added), *more = equal
-            yield _turn(schedule, part, message[live], sent[live], added[live], 1 + len(more))
-
-
 def laid(schedule: Schedule, fabric: Fabric | Wiring) -> tuple[Ways, Places]:
     """The ways of all pairs of ranks that talk, and those pairs, ascending, as src (n + switches) + dst.
 
@@ -163,7 +121,7 @@ def laid(schedule: Schedule, fabric: Fabric | Wiring) -> tuple[Ways, Places]:
     """
     wiring = fabric if isinstance(fabric, Wiring) else wired(fabric)
     vertex, everyone = wiring.vertices(schedule), schedule.n + schedule.switches
-    pairs = [np.unique(_code(schedule, part)) for part in schedule.phases]
+    pairs = [np.unique(numbered(schedule, part)) for part in schedule.phases]
     pair = np.unique(np.concatenate([np.zeros(0, np.int64), *pairs]))
     return _ways(wiring, vertex[pair // everyone], vertex[pair % everyone]), pair
 
@@ -217,36 +175,6 @@ def slowed(fabric: Fabric, cables: ArrayLike, factor: ArrayLike) -> Fabric:
     for direction in (0, 1):
         capacity[2 * which + direction] /= by
     return replace(fabric, capacity=capacity)
-
-
-def _code(schedule: Schedule, part: Phase, step: Ints | int = 0) -> Places:
-    """A number for each entry that says its step, source and destination; messages sort by it."""
-    everyone = schedule.n + schedule.switches
-    return np.asarray((np.int64(step) * everyone + part.src) * everyone + part.dst)
-
-
-def _turn(schedule: Schedule, part: Phase, message: Places, sent: Floats, added: Floats, times: int) -> Turn:
-    everyone = schedule.n + schedule.switches
-    pair = message % everyone**2
-    bounds = np.searchsorted(message // everyone**2, np.arange(part.period + 1))
-    return Turn(pair // everyone, pair % everyone, np.asarray(sent, float), np.asarray(added, float), bounds, times)
-
-
-def _repetitions(
-    part: Phase, volume: Floats, which: Places, many: int
-) -> Iterator[tuple[NDArray[np.bool_], Floats, Floats]]:
-    """For each repetition: which messages are sent, their bytes, and how many of these are added."""
-    entry, nth = ragged(part.count)
-    at, message, adds = part.chunk[entry] + nth * part.stride, which[entry], part.add[entry]
-    for repetition in range(part.times):
-        chunk = at + repetition * part.shift
-        live = np.ones(chunk.size, bool) if part.wrap else (chunk >= 0) & (chunk < volume.size)
-        weight = volume[chunk % volume.size] * live
-        yield (
-            np.bincount(message, live, many) > 0,
-            np.asarray(np.bincount(message, weight, many), float),
-            np.asarray(np.bincount(message, weight * adds, many), float),
-        )
 
 
 class _Part(NamedTuple):

@@ -229,9 +229,10 @@ def faults(told: Story) -> str:
         return ""
     rank, chunk = wrong[0].tolist()
     has, wants = int(told.parts[-1, rank, chunk]), int(told.wanted[chunk])
+    ends = "holds a wrong part" if has == wants else f"ends with {has} part{'s' * (has != 1)}, not {wants},"
     return (
         f"This schedule is wrong: {len(wrong)} of {int(told.needed.sum())} cells never get what they need; "
-        f"{told.name(rank)} ends with {has} part{'s' * (has != 1)} of chunk {chunk}, not with {wants}."
+        f"{told.name(rank)} {ends} of chunk {chunk}."
     )
 
 

@@ -24,7 +24,7 @@ from netlib.units import show
 
 FLOORS = (
     *("netlib.units", "netlib.links", "netlib.topology", "netlib.collectives"),
-    *("netlib.hardware", "netlib.fidelity.cite"),
+    *("netlib.hardware", "netlib.fidelity.cite", "netlib.fidelity.nccl_plans"),
 )
 
 _ALLOWED = (

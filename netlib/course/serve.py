@@ -71,19 +71,22 @@ def port_for(wanted: str | int | None, usual: int, name: str, other: int = 0) ->
 
 
 def desk(folder: Path) -> Path:
-    """Where a learner works: copies of the notebooks and their data in `desk/`, which git and the book do not see.
+    """Where a learner works: copies of notebooks, data and labs in `desk/`, which git and the book do not see.
 
     A copy is made once and never written again: what a person has changed stays, and a half-typed cell breaks no book.
     A notebook that is new in the course appears at the next start; a copy that was deleted comes back fresh.
     """
     place = folder / "desk"
-    for source in sorted((folder / "notebooks").rglob("*")):
-        wanted = place / source.relative_to(folder / "notebooks")
-        if source.is_file() and not wanted.exists() and not any(part.startswith(".") for part in source.parts[-2:]):
-            wanted.parent.mkdir(parents=True, exist_ok=True)
-            draft = wanted.with_name(wanted.name + ".tmp")
+    notebooks, labs = folder / "notebooks", folder / "labs"
+    # A lab is copied as a learner opens it; its solved source is none of the desk's business.
+    wanted = {source: place / source.relative_to(notebooks) for source in sorted(notebooks.rglob("*"))}
+    wanted |= {source: place / "labs" / source.name for source in sorted(labs.glob("*.ipynb"))}
+    for source, copy in wanted.items():
+        if source.is_file() and not copy.exists() and not any(part.startswith(".") for part in source.parts[-2:]):
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            draft = copy.with_name(copy.name + ".tmp")
             shutil.copyfile(source, draft)
-            draft.replace(wanted)
+            draft.replace(copy)
     return place
 
 

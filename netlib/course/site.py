@@ -22,7 +22,14 @@ NOTEBOOK_SOURCES = (
     "requirements.txt",
     "notebooks/data/**/*",
 )  # what an executed notebook depends on, besides netlib
-PAGE_SOURCES = (*NOTEBOOK_SOURCES, "assets/*.css", "assets/*.js", "book/references.bib")
+PAGE_SOURCES = (
+    *NOTEBOOK_SOURCES,
+    "assets/*.css",
+    "assets/*.js",
+    "book/references.bib",
+    "labs/*.ipynb",
+    "labs/source/*/lab.toml",
+)
 
 _COLOUR = re.compile("\x1b\\[[0-9;]*m")
 _WARNING = re.compile(r"^(?P<where>\S.*?): (?:WARNING|ERROR|CRITICAL): (?P<what>.*)$")

@@ -152,8 +152,7 @@ def test_buckets_on_a_torus(sides, all_axes, both_ways):
         if even or not all_axes:
             assert run.seconds == NEAR(want)
         else:  # the form is a bound: buckets of different shape leave the busiest axis idle for a while
-            assert run.seconds > run.ledger.busiest
-            assert want == NEAR(run.ledger.busiest + 2 * sum(side - 1 for side in sides) * 1e-6)
+            assert run.ledger.busiest * (1 - 1e-9) <= want <= run.seconds * (1 + 1e-9)
 
 
 def test_an_all_to_all_by_relays_overlaps_better_than_its_form():

@@ -8,7 +8,8 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from netlib.collectives import link_ledger, phase, ring_allreduce, ring_through, schedule_of, slowed, wired
-from netlib.collectives.wiring import laid, turns
+from netlib.collectives.turns import turns
+from netlib.collectives.wiring import laid
 from netlib.links import Link
 from netlib.topology import Fabric, d_mod_k, ecmp, leaf_spine, nvlink_domain, one_switch, rail_optimised, routes, spray
 from netlib.topology import ledger as counted

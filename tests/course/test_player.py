@@ -160,7 +160,12 @@ def test_a_wrong_schedule_is_shown_wrong():
     short = schedule_of("short", "all_reduce", 3, ring_allreduce(3).phases[:1], chunks=3)
     told = faults(story(short))
     assert told.startswith("This schedule is wrong: 6 of 9 cells never get what they need; rank 0 ends with ")
-    assert told.endswith(" 2 parts of chunk 1, not with 3.")
+    assert told.endswith("ends with 2 parts, not 3, of chunk 1.")
+    as_many = schedule_of("as many", "reduce", 3, [phase([0, 1], 0, 1, 0, True)], target=1)  # rank 0 twice, 2 never
+    assert story(as_many).shown[:, 1, 0].tolist() == [1, 2, -3]
+    assert faults(story(as_many)).endswith(
+        "1 of 1 cells never get what they need; rank 1 holds a wrong part of chunk 0."
+    )
     twice = schedule_of("twice", "all_reduce", 2, [phase([0, 1], 0, 1, 0, True)])
     told = story(twice)
     assert told.shown[:, 1, 0].tolist() == [1, 2, -3]

@@ -49,6 +49,16 @@ def test_a_desk_keeps_what_a_person_changed(tmp_path):
     assert (serve.desk(tmp_path) / "a.ipynb").read_text() == "second"
 
 
+def test_a_desk_holds_labs_and_no_solved_source(tmp_path):
+    (tmp_path / "notebooks").mkdir()
+    (tmp_path / "labs" / "source" / "01_a").mkdir(parents=True)
+    (tmp_path / "labs" / "01_a.ipynb").write_text("stubs")
+    (tmp_path / "labs" / "source" / "01_a" / "01_a.ipynb").write_text("solved")
+    place = serve.desk(tmp_path)
+    assert [p.relative_to(place).as_posix() for p in place.rglob("*") if p.is_file()] == ["labs/01_a.ipynb"]
+    assert (place / "labs" / "01_a.ipynb").read_text() == "stubs"
+
+
 def test_a_port_asked_for_is_given_or_refused(taken: int, free_port: int) -> None:
     with pytest.raises(ValueError, match=f"LAB_PORT={taken} is in use on this machine"):
         port_for(str(taken), 8888, "LAB_PORT")
