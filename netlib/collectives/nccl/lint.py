@@ -2,7 +2,7 @@
 
 Most such lines are copied from another cluster and another year. The lint compares with the default of the version in
 use, and where a variable takes choices away from NCCL it asks the cost model for the price.
-Read with the chapter "Collectives", section "What NCCL chooses".
+Read with the chapter "Collectives", section "NCCL decides".
 """
 
 from collections.abc import Mapping

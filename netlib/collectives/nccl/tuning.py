@@ -4,7 +4,7 @@ For each algorithm and protocol NCCL keeps a latency and a bandwidth, fixed when
 collective is called it computes T = latency x c + size / (bandwidth x k) for all of them and takes the least; c counts
 aggregated operations, k corrects trees at medium sizes. That is all: no measurement, no memory of the last call.
 `tune` rebuilds these numbers for a version and a cluster. They are NCCL's opinion, not a measurement: see `notes`.
-Read with the chapter "Collectives", section "What NCCL chooses".
+Read with the chapter "Collectives", section "NCCL decides".
 """
 
 from collections.abc import Mapping
