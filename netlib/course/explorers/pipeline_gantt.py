@@ -97,6 +97,10 @@ def pipeline_gantt(
                 if s["kind"] == DUAL
                 else f"Interleaving sends microbatches in groups of {s['p']:.0f}, which {s['m']:.0f} are not."
             )
+        if abs(s["bubble"] - s["formula"]) > 1e-6:
+            return (
+                "Fewer microbatches than stages: gaps stay that no weights' gradient fills, and the formula is too low."
+            )
         if s["kind"] == GPIPE and s["m"] > 12:
             return f"Stage 1 holds the activations of all {s['m']:.0f} microbatches at once; 1F1B holds {s['p']:.0f}."
         return "Stages wait for more than half as long as they work." if s["bubble"] > 0.5 else ""
