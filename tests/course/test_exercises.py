@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from netlib import collectives, hardware, links, topology
+from netlib.collectives import training
 from netlib.course.answers import read, scale, spell
 from netlib.course.exercises import Exercise, exercise, exercise_html, ids, load, ring_02, sheet
 from netlib.course.judge import fits, judge
@@ -107,13 +108,17 @@ def test_no_answer_is_typed(each, part, monkeypatch):
             return replace(value, seconds=value.seconds**1.1)
         if isinstance(value, tuple):
             return tuple(map(bend, value))
+        if isinstance(value, dict):
+            return {key: bend(one) for key, one in value.items()}
+        if isinstance(value, training.Flow):
+            return replace(value, payload=value.payload**1.1)
         numeric = isinstance(value, (int, float, np.ndarray, np.generic)) and np.asarray(value).dtype.kind in "iuf"
         return value**1.1 if numeric else value
 
     def bent(function):
         return lambda *arguments, **options: bend(function(*arguments, **options))
 
-    for package in (collectives, topology):
+    for package in (collectives, training, topology):
         for name in package.__all__:
             if inspect.isfunction(getattr(package, name)):
                 monkeypatch.setattr(package, name, bent(getattr(package, name)))

@@ -53,7 +53,7 @@ def state(bucket: float, tokens: int, nodes: int) -> Array:
 def overlap_buckets(
     bucket: Annotated[Array, Knob(*BUCKETS, default=1 * GB, unit="B", label="bucket")],
     tokens: Annotated[Array, Knob(*TOKENS, default=8192, unit="tokens", label="in a replica's step")],
-    nodes: Annotated[Array, Knob(*NODES, default=32, unit="replicas")],
+    nodes: Annotated[Array, Knob(*NODES, default=32, unit="replicas", label="data parallel")],
 ) -> Figure:
     """Two streams, event by event."""
     found = each(state, bucket, tokens, nodes)

@@ -46,7 +46,7 @@ def state(alpha: float, nodes: int, tokens: int) -> Array:
 )
 def overlap_curve(
     alpha: Annotated[Array, Knob(1e-6, 2.7e-6, 5e-6, 10e-6, default=5e-6, unit="s", label="latency per step")],
-    nodes: Annotated[Array, Knob(4, 16, 64, 256, default=256, unit="replicas")],
+    nodes: Annotated[Array, Knob(4, 16, 64, 256, default=256, unit="replicas", label="data parallel")],
     tokens: Annotated[Array, Knob(4096, 8192, 16384, default=16384, unit="tokens", label="in a replica's step")],
 ) -> Figure:
     """Exposed seconds from the two streams, bucket size by bucket size."""

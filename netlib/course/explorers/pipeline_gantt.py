@@ -70,9 +70,9 @@ def state(name: str, p: int, m: int) -> Array:
     "pipeline-gantt",
     title="Where a pipeline waits",
     caption="Each row is a stage, each bar a pass of the microbatch whose number it carries; a backward pass takes "
-    "twice a forward one, and nothing is spent on wires. White is waiting. More microbatches shrink its share, more "
+    "twice a forward one, and nothing is spent on wires. Gaps are waiting. More microbatches shrink its share, more "
     "stages raise it, chunks or a divided backward pass fill it.",
-    alt="A staircase of forward bars runs down the stages, backward bars climb back up, and white triangles stay at "
+    alt="A staircase of forward bars runs down the stages, backward bars climb back up, and empty triangles stay at "
     "both ends; a vertical mark shows when the same work without waiting would have ended.",
 )
 def pipeline_gantt(
@@ -96,6 +96,10 @@ def pipeline_gantt(
                 f"DualPipe feeds both ends: it needs at least {2 * s['p']:.0f} microbatches for {s['p']:.0f} stages."
                 if s["kind"] == DUAL
                 else f"Interleaving sends microbatches in groups of {s['p']:.0f}, which {s['m']:.0f} are not."
+            )
+        if abs(s["bubble"] - s["formula"]) > 1e-6:
+            return (
+                "Fewer microbatches than stages: gaps stay that no weights' gradient fills, and the formula is too low."
             )
         if s["kind"] == GPIPE and s["m"] > 12:
             return f"Stage 1 holds the activations of all {s['m']:.0f} microbatches at once; 1F1B holds {s['p']:.0f}."
