@@ -8,7 +8,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from functools import wraps
 from inspect import signature
-from numbers import Real
+from numbers import Rational, Real
+from re import search
 from types import NoneType, UnionType
 from typing import Any, ParamSpec, TypeVar, get_args, get_origin
 
@@ -63,8 +64,8 @@ def array(name: str, value: ArrayLike) -> NDArray[Any]:
 def declared(f: Callable[Given, Result]) -> Callable[Given, Result]:
     """`f`, with each argument that is not of its declared type refused in one sentence; arrays are left to `f`.
 
-    A whole number is no bool and below 2^63, a number is not nan, a list is no text. numpy's single numbers arrive in
-    `f` as Python's, so that no product of int8 wraps.
+    A whole number is no bool and below 2^63, a number is not nan, a list is no text and holds what it should. numpy's
+    single numbers arrive in `f` as Python's, so that no product of int8 wraps.
 
     >>> def half(k: int) -> float: return k / 2
     >>> declared(half)("8")
@@ -73,6 +74,7 @@ def declared(f: Callable[Given, Result]) -> Callable[Given, Result]:
     """
     wanted = signature(f)
     kinds = {name: kind for name, one in wanted.parameters.items() if (kind := _kinds(one.annotation))}
+    parts = {name: part for name, one in wanted.parameters.items() if (part := _part(one.annotation))}
 
     @wraps(f)
     def checked(*values: Given.args, **named: Given.kwargs) -> Result:
@@ -81,13 +83,40 @@ def declared(f: Callable[Given, Result]) -> Callable[Given, Result]:
         except TypeError:
             return f(*values, **named)  # an argument too many or too few, which Python says well
         for name, value in bound.arguments.items():
-            if name in kinds and not any(_is(value, kind) for kind in kinds[name]):
-                raise ValueError(_unlike(name, value, kinds[name][0]))
-            if name in kinds and isinstance(value, (np.generic, np.ndarray)) and not value.ndim:
-                bound.arguments[name] = value.item()
+            if name in kinds:
+                bound.arguments[name] = _typed(name, value, kinds[name])
+            if name in parts:
+                bound.arguments[name] = [_typed(name, each, (parts[name],)) for each in bound.arguments[name]]
         return f(*bound.args, **bound.kwargs)
 
     return checked
+
+
+def declared_fields(made: Any) -> None:
+    """The same for the fields of a dataclass, to be called in its `__post_init__`.
+
+    >>> from dataclasses import dataclass
+    >>> @dataclass(frozen=True)
+    ... class Node:
+    ...     gpus: int
+    ...     def __post_init__(self) -> None: declared_fields(self)
+    >>> Node("8")
+    Traceback (most recent call last):
+    ValueError: gpus = '8' must be a whole number; write it without quotes or point, such as 8
+    """
+    for each in fields(made):
+        value = getattr(made, each.name)
+        if kinds := _kinds(each.type):
+            object.__setattr__(made, each.name, _typed(each.name, value, kinds))
+
+
+def _typed(name: str, value: Any, kinds: tuple[Any, ...]) -> Any:
+    """The value, if it is of one of the kinds; a single number as Python's own."""
+    if not any(_is(value, kind) for kind in kinds):
+        raise ValueError(_unlike(name, value, kinds[0]))
+    if isinstance(value, (np.generic, np.ndarray)) and not value.ndim:
+        return value.item()
+    return float(value) if isinstance(value, Rational) and not isinstance(value, int) else value  # a fraction
 
 
 _SAID: Mapping[Any, str] = {
@@ -108,6 +137,12 @@ def _kinds(annotation: Any) -> tuple[Any, ...]:
     plain = [get_origin(part) or part for part in parts]
     fit = all(each in (NoneType, *_SAID) or (isinstance(each, type) and is_dataclass(each)) for each in plain)
     return tuple(plain) if fit else ()
+
+
+def _part(annotation: Any) -> Any:
+    """The dataclass that a list must hold, if its annotation names one."""
+    inner = get_args(annotation)[:1] if get_origin(annotation) is Sequence else ()
+    return inner[0] if inner and isinstance(inner[0], type) and is_dataclass(inner[0]) else None
 
 
 def _is(value: object, kind: Any) -> bool:
@@ -172,7 +207,7 @@ def _unfit(f: Callable[..., object], error: Exception, values: tuple[object, ...
     given = {"link" if name == "self" else name: value for name, value in given.items()}
     if isinstance(error, ArithmeticError):
         return f"{', '.join(given)} give a number beyond 1e308 in {f.__name__}; check their units"
-    if "broadcast" not in str(error):
+    if not search(r"(could not|cannot)( be)? broadcast", str(error)):
         return ""
     return clash({name: getattr(value, "shape", None) or np.shape(value) for name, value in given.items()})
 

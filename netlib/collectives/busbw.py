@@ -11,7 +11,7 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
-from netlib.arguments import Floats, floats, formula
+from netlib.arguments import Floats, declared, floats, formula
 from netlib.collectives.cost import ranks
 
 Op = Literal[
@@ -29,6 +29,7 @@ Op = Literal[
 OPS: tuple[Op, ...] = get_args(Op)
 
 
+@declared
 @formula
 def busbw_factor(n: ArrayLike, op: str) -> Floats:
     """busbw / algbw: 2(n-1)/n for all_reduce; (n-1)/n for all_gather, reduce_scatter, alltoall, gather and scatter,
@@ -38,8 +39,8 @@ def busbw_factor(n: ArrayLike, op: str) -> Floats:
     (1.75, 0.875, 1.0)
     """
     n = ranks(n)
-    if not isinstance(op, str) or op not in OPS:
-        raise ValueError(f"op = {op!r} is not an nccl-tests operation; use one of {', '.join(OPS)}")
+    if op not in OPS:
+        raise ValueError(f"op = {op[:40]!r} is not an nccl-tests operation; use one of {', '.join(OPS)}")
     if op == "all_reduce":
         return 2 * (n - 1) / n
     return np.ones_like(n) if op in ("broadcast", "reduce", "sendrecv", "hypercube") else (n - 1) / n
@@ -55,6 +56,7 @@ def algbw(size: ArrayLike, time: ArrayLike) -> Floats:
     return floats("size", size) / floats("time", time, above=True)
 
 
+@declared
 @formula
 def busbw(size: ArrayLike, time: ArrayLike, n: ArrayLike, op: str = "all_reduce") -> Floats:
     """algbw x busbw_factor: what a ring's busiest link would carry.
@@ -65,6 +67,7 @@ def busbw(size: ArrayLike, time: ArrayLike, n: ArrayLike, op: str = "all_reduce"
     return algbw(size, time) * busbw_factor(n, op)
 
 
+@declared
 @formula
 def time_at_busbw(size: ArrayLike, busbw: ArrayLike, n: ArrayLike, op: str = "all_reduce") -> Floats:
     """The time behind a printed busbw: size x factor / busbw.

@@ -8,11 +8,13 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from netlib.arguments import Floats, floats
+from netlib.arguments import Floats, declared, floats, formula
 
 Cost = Callable[[Floats], Floats]
 
 
+@declared
+@formula
 def crossover_size(small: Cost, large: Cost, low: float = 1.0, high: float = 1e13) -> Floats:
     """The size at which `large` stops being slower than `small`, by bisection on log(size); NaN if it never does.
 
@@ -25,7 +27,7 @@ def crossover_size(small: Cost, large: Cost, low: float = 1.0, high: float = 1e1
     """
 
     def ahead(size: Floats) -> NDArray[np.bool_]:
-        return np.asarray(large(size) <= small(size))
+        return np.asarray(floats("large", large(size), limit=True) <= floats("small", small(size), limit=True))
 
     lower, upper = np.log(floats("low", low, above=True)), np.log(floats("high", high, low, above=True))
     never = ~ahead(np.asarray(high)) | ahead(np.asarray(low))

@@ -15,6 +15,8 @@ from netlib.arguments import Floats, array, declared
 from netlib.collectives.schedule import Ints, Schedule, Step
 
 Array = NDArray[Any]
+MOST_CELLS = 2**27
+"""The most places, ranks x chunks, that memory is asked to hold."""
 
 
 @declared
@@ -29,10 +31,7 @@ def execute(schedule: Schedule, buffers: ArrayLike) -> Array:
     >>> execute(ring_allreduce(2), [[1, 10], [2, 20]]).tolist()
     [[3, 30], [3, 30]]
     """
-    given = array("buffers", buffers)
-    n, chunks = schedule.n, schedule.chunks
-    if given.shape[:2] != (n, chunks):
-        raise ValueError(f"buffers has shape {given.shape}; give ({n}, {chunks}, ...): ranks, then chunks")
+    given, n, chunks = _given(schedule, buffers), schedule.n, schedule.chunks
     state = np.zeros((n + schedule.switches, *given.shape[1:]), given.dtype)
     held = at_first(schedule)
     state[:n][held[:n]] = given[held[:n]]
@@ -50,6 +49,7 @@ def execute(schedule: Schedule, buffers: ArrayLike) -> Array:
     return state
 
 
+@declared
 def at_first(schedule: Schedule) -> NDArray[np.bool_]:
     """(n + switches, P) which rank has which chunk before the first step.
 
@@ -60,6 +60,7 @@ def at_first(schedule: Schedule) -> NDArray[np.bool_]:
     return _places(schedule, schedule.source)
 
 
+@declared
 def in_the_end(schedule: Schedule) -> NDArray[np.bool_]:
     """(n + switches, P) which rank must have which chunk after the last step.
 
@@ -70,6 +71,7 @@ def in_the_end(schedule: Schedule) -> NDArray[np.bool_]:
     return _places(schedule, schedule.target)
 
 
+@declared
 def expected(schedule: Schedule, buffers: ArrayLike) -> Array:
     """(P, ...) what the collective must deliver of each chunk: the sum over all ranks that have it or a part of it.
 
@@ -77,7 +79,7 @@ def expected(schedule: Schedule, buffers: ArrayLike) -> Array:
     >>> expected(ring_allreduce(2), [[1, 10], [2, 20]]).tolist()
     [3, 30]
     """
-    given = array("buffers", buffers)
+    given = _given(schedule, buffers)
     held = at_first(schedule)[: schedule.n].reshape(schedule.n, schedule.chunks, *[1] * (given.ndim - 2))
     return np.asarray(np.where(held, given, np.zeros((), given.dtype)).sum(axis=0), given.dtype)
 
@@ -93,6 +95,7 @@ def is_correct(schedule: Schedule, rng: Generator) -> bool:
     >>> is_correct(ring_allreduce(5), np.random.default_rng(0))
     True
     """
+    _affordable(schedule)
     words = rng.integers(0, 2**64, (schedule.n, schedule.chunks), dtype=np.uint64)
     needed = in_the_end(schedule)
     want = np.broadcast_to(expected(schedule, words), needed.shape)
@@ -114,6 +117,7 @@ def reduction_order(schedule: Schedule, chunk: int = 0, rank: int | None = None)
     reader = int(np.argmax(in_the_end(schedule)[:, chunk])) if rank is None else rank
     if not 0 <= reader < schedule.n:
         raise ValueError(f"rank = {rank} is none of this schedule's; give 0 to {schedule.n - 1}")
+    _affordable(schedule)
     terms = np.empty((schedule.n, schedule.chunks), object)
     terms[:] = np.array([_Term(str(r)) for r in range(schedule.n)], object)[:, None]
     return str(getattr(execute(schedule, terms)[reader, chunk], "text", ""))
@@ -169,7 +173,28 @@ class _Term:
         return _Term(f"({other.text}+{self.text})") if isinstance(other, _Term) else self  # what came, plus one's own
 
 
+def _given(schedule: Schedule, buffers: ArrayLike) -> Array:
+    """Buffers of something that adds, one for each rank and chunk, or one sentence."""
+    given, n, chunks = array("buffers", buffers), schedule.n, schedule.chunks
+    if given.shape[:2] != (n, chunks):
+        raise ValueError(f"buffers has shape {given.shape}; give ({n}, {chunks}, ...): ranks, then chunks")
+    if given.dtype.kind not in "biufcO":
+        raise ValueError(f"buffers holds {given.dtype}, which does not add; give numbers")
+    return given
+
+
+def _affordable(schedule: Schedule) -> None:
+    """Refuse a schedule whose ranks times chunks would fill memory."""
+    cells = (schedule.n + schedule.switches) * schedule.chunks
+    if cells > MOST_CELLS:
+        raise ValueError(
+            f"schedule has {schedule.n + schedule.switches} ranks x {schedule.chunks} chunks, more than"
+            f" {MOST_CELLS:,}; execute a smaller one, or use counts or a closed form"
+        )
+
+
 def _places(schedule: Schedule, rank: Ints) -> NDArray[np.bool_]:
+    _affordable(schedule)
     everyone = np.arange(schedule.n + schedule.switches)[:, None]
     columns = rank.reshape(schedule.chunks, -1).T  # one rank of each chunk, or several
     named = np.logical_or.reduce([(column < 0) | (everyone == column) for column in columns])

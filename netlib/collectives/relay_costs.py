@@ -8,7 +8,7 @@ Read with the chapter "Collectives", section "An algorithm as data".
 import numpy as np
 from numpy.typing import ArrayLike
 
-from netlib.arguments import Floats, floats, formula
+from netlib.arguments import Floats, declared, floats, formula
 from netlib.collectives.cost import ranks
 from netlib.collectives.primitives import pairwise_all_to_all_time
 from netlib.links import Link
@@ -42,6 +42,7 @@ def pxn_all_to_all_time(size: ArrayLike, g: ArrayLike, nodes: ArrayLike, up: Lin
     return np.asarray((nodes - 1) * (nic + (g - 1) * np.maximum(nic, nvlink)) + (g - 1) * nvlink)
 
 
+@declared
 @formula
 def expected_copies(top_k: int, total: ArrayLike, groups: ArrayLike) -> Floats:
     """How many of `groups` a token's experts lie in on average, if all choices of `top_k` of `total` are as likely.
@@ -54,7 +55,7 @@ def expected_copies(top_k: int, total: ArrayLike, groups: ArrayLike) -> Floats:
     """
     total, groups = ranks(total, "total"), ranks(groups, "groups")
     if (total % groups != 0).any():
-        raise ValueError(f"total = {str(total)[:40]} experts must divide among groups = {str(groups)[:40]}")
+        raise ValueError(f"total = {_told(total)} experts must divide among groups = {_told(groups)}")
     picks = float(ranks(top_k, "top_k"))
     if (picks > total).any():
         raise ValueError(f"top_k = {picks:g} must be at most total = {np.min(total):g}")
@@ -62,3 +63,8 @@ def expected_copies(top_k: int, total: ArrayLike, groups: ArrayLike) -> Floats:
     for pick in range(int(picks)):
         missed = missed * np.maximum(0.0, total - total / groups - pick) / (total - pick)
     return groups * (1 - missed)
+
+
+def _told(value: Floats) -> str:
+    """A number, or the numbers of an array, in one line."""
+    return f"{value:g}" if not value.ndim else str(value.tolist())[:40]

@@ -11,7 +11,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import ArrayLike
 
-from netlib.arguments import Floats, declared, floats
+from netlib.arguments import Floats, declared, floats, formula
 from netlib.collectives.events import as_data_come, messages, transfer_times
 from netlib.collectives.schedule import Schedule
 from netlib.collectives.turns import Places, Turn, turns
@@ -53,6 +53,7 @@ class Run:
 
 
 @declared
+@formula
 def simulate(
     schedule: Schedule,
     fabric: Fabric | Wiring,

@@ -7,11 +7,12 @@ once. Read with the chapter "Collectives", section "An algorithm as data".
 import numpy as np
 from numpy.typing import ArrayLike
 
-from netlib.arguments import Floats, floats, formula
+from netlib.arguments import Floats, declared, floats, formula
 from netlib.collectives.cost import ranks
 from netlib.links import Link
 
 
+@declared
 @formula
 def torus_bytes(size: ArrayLike, sides: ArrayLike, all_axes: bool = False, both_ways: bool = False) -> Floats:
     """(..., D) bytes that a reduce-scatter puts on each directed link of an axis; an all-gather as many.
@@ -26,6 +27,7 @@ def torus_bytes(size: ArrayLike, sides: ArrayLike, all_axes: bool = False, both_
     return np.asarray(_of_buckets(floats("size", size), _sides(sides), all_axes, both_ways).sum(axis=-2))
 
 
+@declared
 @formula
 def torus_reduce_scatter_time(
     size: ArrayLike, sides: ArrayLike, link: Link, *, all_axes: bool = False, both_ways: bool = False
@@ -45,6 +47,7 @@ def torus_reduce_scatter_time(
     return np.asarray(np.maximum(own, sent.sum(axis=-2).max(axis=-1) * link.beta))
 
 
+@declared
 @formula
 def torus_allreduce_time(
     size: ArrayLike, sides: ArrayLike, link: Link, *, all_axes: bool = False, both_ways: bool = False

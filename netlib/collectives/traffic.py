@@ -8,7 +8,7 @@ Sources: Rajbhandari et al. (2020) for ZeRO; Narayanan et al. (2021) for tensor 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from netlib.arguments import Floats, floats, formula
+from netlib.arguments import Floats, declared, floats, formula
 from netlib.collectives.cost import ranks
 
 
@@ -23,6 +23,7 @@ def dp_bytes(model: ArrayLike, dp: ArrayLike) -> Floats:
     return 2 * (dp - 1) / dp * floats("model", model)
 
 
+@declared
 @formula
 def zero_bytes(model: ArrayLike, dp: ArrayLike, stage: int) -> Floats:
     """ZeRO. Stages 1 and 2 reduce-scatter gradients and all-gather weights: 2(dp-1)/dp x model, as much as all-reduce.
@@ -31,7 +32,7 @@ def zero_bytes(model: ArrayLike, dp: ArrayLike, stage: int) -> Floats:
     >>> float(zero_bytes(140e9, 8, stage=3))
     367500000000.0
     """
-    if np.ndim(stage) or stage not in (0, 1, 2, 3):
+    if stage not in (0, 1, 2, 3):
         raise ValueError(f"stage = {stage!r} must be 0 (no sharding), 1, 2 or 3")
     return dp_bytes(model, dp) * (1.5 if stage == 3 else 1.0)
 

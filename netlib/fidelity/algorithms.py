@@ -61,14 +61,17 @@ def chips(net: Net, *sides: int) -> Fabric:
 
 
 def any_n(rng: Generator) -> Shape:
+    """Ranks, from one to `MOST`."""
     return (int(rng.integers(1, MOST + 1)),)
 
 
 def in_segments(rng: Generator) -> Shape:
+    """Ranks, and segments of the buffer."""
     return (int(rng.integers(2, MOST + 1)), int(rng.integers(1, 9)))
 
 
 def in_nodes(rng: Generator) -> Shape:
+    """Ranks in a node, and nodes."""
     return (int(rng.integers(1, 9)), int(rng.integers(1, 7)))
 
 
@@ -78,18 +81,22 @@ def in_even_nodes(rng: Generator) -> Shape:
 
 
 def in_nodes_and_segments(rng: Generator) -> Shape:
+    """Ranks in a node, nodes, and segments of the buffer."""
     return (int(rng.integers(1, 6)), int(rng.integers(1, 5)), int(rng.integers(1, 6)))
 
 
 def in_a_tree(rng: Generator) -> Shape:
+    """Ranks, children of a switch, and segments of the buffer."""
     return (int(rng.integers(2, MOST + 1)), int(rng.integers(2, 9)), int(rng.integers(1, 9)))
 
 
 def sides(rng: Generator) -> Shape:
+    """Chips along one to three axes."""
     return tuple(int(each) for each in rng.integers(2, 5, int(rng.integers(1, 4))))
 
 
 def cube(rng: Generator) -> Shape:
+    """As many chips along each of one to three axes."""
     return (int(rng.integers(2, 5)),) * int(rng.integers(1, 4))
 
 
@@ -125,13 +132,34 @@ def levels(n: int, radix: int) -> int:
 
 
 def node_of(g: int, *_: int) -> int:
+    """Ranks in a node, of a shape that begins with them."""
     return g
 
 
-def _nvls_bound(size: float, net: Net, n: int, k: int) -> float:
+def _three_channels(n: int) -> Schedule:
+    return c.ring_allreduce(n, channels=3)
+
+
+def _six_pieces(size: float, net: Net, n: int, k: int) -> Floats:
+    """Seconds of six steps of a double tree."""
+    return 6 * net.out.time(size / (2 * k))
+
+
+def _nvls_fine(size: float, net: Net, n: int, k: int) -> Floats:
+    return c.nvls_allreduce_time(size, n, net.out)
+
+
+def _fill_and_drain(size: float, net: Net, n: int, k: int) -> Floats:
     """Seconds that the pipeline needs to fill and drain."""
-    whole = c.nvls_allreduce_time(size, n, net.out, segments=k)
-    return float(whole - c.nvls_allreduce_time(size, n, net.out))
+    return c.nvls_allreduce_time(size, n, net.out, segments=k) - _nvls_fine(size, net, n, k)
+
+
+def _sharp(size: float, net: Net, n: int, radix: int, k: int) -> Floats:
+    return c.sharp_allreduce_time(size, levels(n, radix), hop(net.out), segments=k)
+
+
+def _hierarchy_in_segments(size: float, net: Net, g: int, nodes: int, k: int) -> Floats:
+    return c.hierarchical_allreduce_time(size, g, nodes, net.up, net.out, segments=k)
 
 
 def _lockstep(size: float, net: Net, g: int, nodes: int) -> float:
@@ -182,7 +210,7 @@ ALGORITHMS = (
         REDUCE,
         "ring, three channels",
         adding(c.ring_allreduce_time),
-        lambda n: c.ring_allreduce(n, channels=3),
+        _three_channels,
         star,
         any_n,
         adds=True,
@@ -200,14 +228,14 @@ ALGORITHMS = (
         star,
         in_segments,
         kind="above",
-        slack=lambda size, net, n, k: 6 * net.out.time(size / (2 * k)),
+        slack=_six_pieces,
         reason="the paper counts 4(h + k) steps; 4 to 6 of them are not needed",
     ),
     _flat(REDUCE, "two-shot", c.two_shot_allreduce_time, c.two_shot_allreduce),
     Algorithm(
         REDUCE,
         "NVLS",
-        lambda size, net, n, k: c.nvls_allreduce_time(size, n, net.out, segments=k),
+        segmented(c.nvls_allreduce_time),
         c.nvls_allreduce,
         star,
         in_segments,
@@ -216,19 +244,19 @@ ALGORITHMS = (
     Algorithm(
         REDUCE,
         "NVLS, fine pieces",
-        lambda size, net, n, k: c.nvls_allreduce_time(size, n, net.out),
+        _nvls_fine,
         c.nvls_allreduce,
         star,
         in_segments,
         ports="pair",
         kind="below",
-        slack=_nvls_bound,
+        slack=_fill_and_drain,
         reason="pieces are stored at each hop, so that the pipeline fills and drains",
     ),
     Algorithm(
         REDUCE,
         "SHARP",
-        lambda size, net, n, radix, k: c.sharp_allreduce_time(size, levels(n, radix), hop(net.out), segments=k),
+        _sharp,
         c.sharp_allreduce,
         tree_of_switches,
         in_a_tree,
@@ -238,7 +266,7 @@ ALGORITHMS = (
     Algorithm(
         REDUCE,
         "hierarchy in segments",
-        lambda size, net, g, nodes, k: c.hierarchical_allreduce_time(size, g, nodes, net.up, net.out, segments=k),
+        _hierarchy_in_segments,
         c.hierarchical_allreduce,
         cluster,
         in_nodes_and_segments,

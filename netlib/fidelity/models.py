@@ -15,6 +15,7 @@ from netlib import collectives as c
 from netlib.fidelity.models_topology import predict_topology
 from netlib.fidelity.prediction import Prediction, Unanswerable
 from netlib.fidelity.rates import (
+    BOUNDED_FROM,
     FULL_CHUNKS,
     NIC_SHARE,
     NVLS_RANKS,
@@ -121,9 +122,14 @@ def collective_time(s: Setup, fitted: Constants) -> tuple[float, str]:
 
 
 def fill(s: Setup) -> float:
-    """Square root of levels x bytes that fill a tree's pipeline: those of the message, until its chunks are full."""
-    depth = np.log2(s.domains)
-    return float(np.sqrt(depth * min(s.size, FULL_CHUNKS * depth)))
+    """Square root of levels x bytes that fill a tree's pipeline: those of the message, until its chunks are full.
+
+    Chunks are full from 64 MiB for each rank on the way up: the others of a node, then one for each level of nodes. For
+    two or three nodes and for racks no bound is known.
+    """
+    levels = float(np.log2(s.domains))
+    full = FULL_CHUNKS * (s.domain - 1 + levels) if s.domains >= BOUNDED_FROM and s.domain <= 8 else np.inf
+    return float(np.sqrt(levels * min(s.size, full)))
 
 
 def ring_steps(s: Setup) -> float:
@@ -166,9 +172,10 @@ def tree_wire_time(s: Setup) -> tuple[float, str]:
 
 
 def plain_tree(s: Setup) -> bool:
-    """Left to itself past two nodes, an older NCCL takes no NVLSTree."""
+    """Left to itself on four nodes of Hopper or more, an older NCCL takes no NVLSTree."""
     forced = s.algorithm.startswith("NVLS") or "SHARP" in s.algorithm
-    return bool(s.version) and s.version < NVLSTREE_FROM and s.domains > 2 and not forced
+    older = bool(s.version) and s.version < NVLSTREE_FROM
+    return older and s.domains > 3 and chip_of(s).name == "Hopper" and not forced
 
 
 def all_to_all_wire_time(s: Setup) -> float:

@@ -12,7 +12,8 @@ import numpy as np
 
 from netlib.arguments import Floats, declared
 from netlib.collectives import busbw
-from netlib.collectives.nccl import Channels, Cluster, Tuning, last_size, lint_nccl_env, named, tune
+from netlib.collectives.nccl import Channels, Cluster, Tuning, last_size, lint_nccl_env, named, spans, tune
+from netlib.collectives.nccl import nvls_channels as nvls_channels  # a page may call it
 from netlib.fidelity.cite import log, measured_time
 from netlib.fidelity.rows import published_rows
 from netlib.names import nearest
@@ -57,6 +58,19 @@ def tree_ends(
     [18.2, 27611.0]
     """
     return _tree_ends(gpus, version, channels, cpu, plain_tree)
+
+
+@declared
+def rings_first(gpus: int, version: str = "2.30.7") -> tuple[float, float]:
+    """Bytes from which and up to which a plain pod takes a ring for the first time; trees may come back after it.
+
+    >>> [round(size / 2**20) for size in rings_first(64)]
+    [410, 512]
+    """
+    found = spans(tune(version, plain_pod(gpus)))
+    first = next(place for place, each in enumerate(found) if each.name.startswith("Ring"))
+    last = next((place for place in range(first, len(found)) if not found[place].name.startswith("Ring")), len(found))
+    return found[first].start, found[last - 1].end
 
 
 @declared
@@ -188,6 +202,22 @@ def log_errors(prefix: str, version: str = "") -> tuple[Floats, Floats]:
     _, size, time = log(prefix)
     seconds = _tuned(machine, nodes, version or own, "", 8).choose(size).seconds
     return size, np.asarray(seconds / time - 1)
+
+
+@declared
+def plan_shortfalls(least: float, most: float) -> tuple[float, float]:
+    """By which share of a log its plan is too short, at least and at most, over all rows of those sizes in `LOGS`.
+
+    >>> [round(share, 2) for share in plan_shortfalls(2 * 2**20, 32 * 2**20)]
+    [0.17, 0.78]
+    """
+    found = []
+    for prefix in LOGS:
+        size, error = log_errors(prefix)
+        found += (-error[(size >= least) & (size <= most)]).tolist()
+    if not found:
+        raise ValueError(f"least = {least:g} and most = {most:g} leave no row; the tables go from 1 KiB to 16 GiB")
+    return min(found), max(found)
 
 
 @cache

@@ -11,7 +11,7 @@ from dataclasses import replace
 from functools import cache
 
 from netlib import collectives as c
-from netlib.collectives.nccl import Cluster, Tuning, edition, named, tune
+from netlib.collectives.nccl import Choice, Cluster, Tuning, named, tune
 from netlib.fidelity.models import nic_rate
 from netlib.fidelity.prediction import Prediction, Unanswerable
 from netlib.fidelity.setup import Setup, read_setup
@@ -32,8 +32,7 @@ def planned(row: Mapping[str, str]) -> Prediction:
     (464, 'NVLS/Simple in NCCL 2.27.7')
     """
     setup = read_setup(row)
-    tuning, version = _tuning(row, setup)
-    choice = tuning.choose(setup.size)
+    choice, version = _choice(row, setup)
     rate = c.busbw(setup.size, float(choice.seconds), setup.ranks, setup.collective)
     if (row.get("metric") or "").strip() == "algbw":
         rate = c.algbw(setup.size, float(choice.seconds))
@@ -42,8 +41,7 @@ def planned(row: Mapping[str, str]) -> Prediction:
 
 def chosen(row: Mapping[str, str]) -> str:
     """The algorithm and protocol that NCCL chooses for a row's set-up, such as "Ring/LL"; Unanswerable if unknown."""
-    setup = read_setup(row)
-    return str(_tuning(row, setup)[0].choose(setup.size).name)
+    return str(_choice(row, read_setup(row))[0].name)
 
 
 def same(choice: str, seen: str) -> bool:
@@ -56,18 +54,17 @@ def same(choice: str, seen: str) -> bool:
     return have[: len(want)] == want
 
 
-def _tuning(row: Mapping[str, str], s: Setup) -> tuple[Tuning, str]:
+def _choice(row: Mapping[str, str], s: Setup) -> tuple[Choice, str]:
+    """What is chosen, and NCCL's version."""
     if s.collective not in OPS:
         raise Unanswerable(f"NCCL has no tuner for {s.collective[:30]!r}")
     version = ".".join(map(str, s.version)) or UNSTATED
-    where = f"{row.get('system') or ''} {row.get('topology') or ''}"
+    machine = _machine(s, f"{row.get('system') or ''} {row.get('topology') or ''}")
     try:
-        tuning = _tuned(_machine(s, where), s.nodes, min(s.ranks, s.per_node), version, s.collective, s.algorithm)
-    except Unanswerable:
-        raise
+        tuning = _tuned(machine, s.nodes, min(s.ranks, s.per_node), version, s.collective, s.algorithm)
+        return tuning.choose(s.size), version
     except ValueError as reason:  # a version that nobody has, a variable that leaves nothing
         raise Unanswerable(str(reason)) from None
-    return tuning, version
 
 
 def _machine(s: Setup, where: str) -> str:
@@ -85,7 +82,6 @@ def _machine(s: Setup, where: str) -> str:
 
 @cache
 def _tuned(machine: str, nodes: int, per_node: int, version: str, op: str, algorithm: str) -> Tuning:
-    edition(version)
     cluster: Cluster = named(machine, nodes if nodes * per_node > 8 else 1, per_node, version)
     if "SHARP" in algorithm and "auto" not in algorithm:
         cluster = replace(cluster, collnet_enabled=True)

@@ -159,6 +159,11 @@ def test_a_schedule_that_cannot_run_is_a_wrong_sum():
     assert "| wrong |" in engine_table.row(found)
 
 
+def test_exercised_order_and_example():
+    assert engine_table.orders().count("`") == 6
+    assert engine_table.example().count("\n") == 4
+
+
 def test_every_collective_and_every_closed_form_has_a_line():
     assert {each.op for each in ALGORITHMS} == {
         *("all-reduce", "reduce-scatter", "all-gather", "broadcast", "reduce", "scatter", "gather", "all-to-all")

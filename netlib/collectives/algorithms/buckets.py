@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from netlib.arguments import array, declared
 from netlib.collectives.algorithms.rings import ring_all_gather, ring_reduce_scatter
-from netlib.collectives.schedule import Phase, Schedule, in_turn, schedule_of, side_by_side
+from netlib.collectives.schedule import Phase, Schedule, fits, in_turn, schedule_of, side_by_side
 from netlib.topology.fabric import whole
 
 
@@ -58,6 +58,7 @@ def _parts(op: str, sides: ArrayLike, all_axes: bool, both_ways: bool) -> Schedu
     shape = tuple(whole("sides", side) for side in np.atleast_1d(array("sides", sides)).tolist())
     if not shape:
         raise ValueError("sides has no side; give the chips along each axis, such as (4, 4, 4)")
+    fits(**{f"sides[{i}]": side for i, side in enumerate(shape)})
     axes = tuple(range(len(shape)))
     orders = [axes[turn:] + axes[:turn] for turn in (axes if all_axes else (0,))]
     ways = (False, True) if both_ways else (False,)

@@ -11,8 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from netlib.arguments import declared
-from netlib.collectives.schedule import Phase, Schedule, phase, schedule_of
-from netlib.topology.fabric import whole
+from netlib.collectives.schedule import Phase, Schedule, fits, phase, schedule_of
 
 Ints = NDArray[np.int64]
 
@@ -104,7 +103,7 @@ def bruck_all_gather(n: int) -> Schedule:
     >>> made.steps, made.phases[0].count.tolist()[::5]
     (3, [1, 2, 1])
     """
-    rank = np.arange(whole("n", n))
+    rank = np.arange(fits(n=n))
     steps = [(rank, (rank - far) % n, rank, np.full(n, min(far, n - far))) for far in _distances(n)]
     return schedule_of("Bruck", "all_gather", n, _together(steps, add=False), chunks=n, source=rank)
 
@@ -118,7 +117,7 @@ def bruck_reduce_scatter(n: int) -> Schedule:
     >>> bruck_reduce_scatter(5).steps
     3
     """
-    rank = np.arange(whole("n", n))
+    rank = np.arange(fits(n=n))
     steps = [((rank - far) % n, rank, rank, np.full(n, min(far, n - far))) for far in _distances(n)[::-1]]
     return schedule_of("Bruck", "reduce_scatter", n, _together(steps, add=True), chunks=n, target=rank)
 
@@ -130,7 +129,7 @@ def _distances(n: int) -> list[int]:
 
 def _power_below(n: int) -> tuple[int, int]:
     """The largest power of two that is no larger than n, and the ranks beyond it."""
-    power = 1 << whole("n", n).bit_length() - 1
+    power = 1 << fits(n=n).bit_length() - 1
     return power, n - power
 
 

@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from netlib.arguments import declared, floats
-from netlib.collectives.schedule import Phase, Schedule, in_turn, phase, rank_below, schedule_of
-from netlib.topology.fabric import whole
+from netlib.collectives.schedule import Phase, Schedule, fits, in_turn, phase, rank_below, schedule_of
 
 Ints = NDArray[np.int64]
 
@@ -88,7 +87,7 @@ def linear_scatter(n: int, root: int = 0) -> Schedule:
     >>> linear_scatter(4).steps
     3
     """
-    rank = np.arange(whole("n", n))
+    rank = np.arange(fits(n=n))
     far = (rank_below(n, "root", root) + 1 + rank[: n - 1]) % n
     steps = _sent(rank[: n - 1], 0 * far + root, far, far)
     return schedule_of("linear", "scatter", n, steps, chunks=n, source=root, target=rank)
@@ -101,7 +100,7 @@ def linear_gather(n: int, root: int = 0) -> Schedule:
     >>> linear_gather(4).steps
     3
     """
-    rank = np.arange(whole("n", n))
+    rank = np.arange(fits(n=n))
     far = (rank_below(n, "root", root) + 1 + rank[: n - 1]) % n
     steps = _sent(rank[: n - 1], far, 0 * far + root, far)
     return schedule_of("linear", "gather", n, steps, chunks=n, source=rank, target=root)
@@ -115,7 +114,7 @@ def send_recv(n: int, distance: int = 1) -> Schedule:
     >>> made.target.tolist(), made.weight.tolist()
     ([1, 2, 3, 0], [1.0, 1.0, 1.0, 1.0])
     """
-    rank = np.arange(whole("n", n))
+    rank = np.arange(fits(n=n))
     to = (rank + distance) % n
     steps = _sent(0 * rank, rank, to, rank) if distance % n else []
     return schedule_of("send and receive", "sendrecv", n, steps, weight=np.ones(n), source=rank, target=to)
@@ -163,12 +162,12 @@ def direct_allreduce(n: int, shots: int = 2) -> Schedule:
 
 
 def _ranks(n: int) -> Ints:
-    return np.arange(whole("n", n))
+    return np.arange(fits(n=n))
 
 
 def _pairs(n: int) -> tuple[Ints, Ints]:
     """Every pair of two ranks, (src, dst), by src."""
-    src, dst = np.divmod(np.arange(whole("n", n) ** 2), n)
+    src, dst = np.divmod(np.arange(fits(2, n=n)), n)
     other = src != dst
     return src[other], dst[other]
 

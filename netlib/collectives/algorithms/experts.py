@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from netlib.arguments import array, declared
 from netlib.collectives.algorithms.hierarchies import ACROSS, INSIDE
-from netlib.collectives.schedule import Ints, Phase, Schedule, phase, schedule_of
+from netlib.collectives.schedule import Ints, Phase, Schedule, fits, phase, schedule_of
 from netlib.topology.fabric import whole
 
 _Array = NDArray[Any]
@@ -97,8 +97,9 @@ def routed(
     each = total // nodes
     if top_k > limit * each:
         raise ValueError(f"top_k = {top_k} must be at most {limit * each}, the experts of {limit} nodes")
-    if skew < 0:
-        raise ValueError(f"skew = {skew:g} must be at least 0")
+    if not 0 <= skew <= 100:
+        raise ValueError(f"skew = {skew:g} must be at least 0 and at most 100")
+    fits(tokens=tokens, total=total), fits(ranks=n, tokens=tokens, top_k=top_k)
     shunned, best = np.exp(-skew * rng.standard_normal(total)), -(-top_k // limit)
     chosen = np.empty((n, tokens, top_k), np.int32)
     for rank in range(n):  # one rank at a time, to hold (tokens, total) numbers only

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from netlib.arguments import declared
 from netlib.collectives.algorithms.rings import ring_all_gather, ring_allreduce, ring_reduce_scatter, ring_through
-from netlib.collectives.schedule import Phase, Schedule, phase, rank_below, schedule_of, side_by_side
+from netlib.collectives.schedule import Phase, Schedule, fits, phase, rank_below, schedule_of, side_by_side
 from netlib.topology.fabric import whole
 
 INSIDE, ACROSS = 0, 1
@@ -36,7 +36,7 @@ def hierarchical_allreduce(g: int, nodes: int, segments: int = 1) -> Schedule:
     >>> reduction_order(made)
     '(((3+2)+(5+4))+(1+0))'
     """
-    g, nodes = whole("g", g), whole("nodes", nodes)
+    fits(g=g, nodes=nodes, segments=segments)
     rings = ring_reduce_scatter(g), ring_allreduce(nodes), ring_all_gather(g)
     return railed_allreduce("hierarchical ring", *rings, segments=segments)
 
@@ -65,6 +65,9 @@ def railed_allreduce(
         raise ValueError(f"across = {across.name!r} must be an all_reduce; it is {across.op!r}")
     if not all(part.wrap for part in (*reduce_inside.phases, *gather_inside.phases)):
         raise ValueError("reduce_inside and gather_inside must be in one piece; cut the whole with segments = ...")
+    fits(inside=reduce_inside.chunks, across=across.chunks, segments=k)
+    inside = max((int(part.count.sum()) for part in (*reduce_inside.phases, *gather_inside.phases)), default=1)
+    fits(nodes=nodes, messages=inside)
     n, planes = g * nodes, max(reduce_inside.switches, gather_inside.switches)
     rank, switch = np.arange(n).reshape(nodes, g), n + np.arange(nodes * planes).reshape(nodes, planes)
     above = n + nodes * planes + np.arange(g * across.switches).reshape(g, across.switches)
@@ -192,6 +195,7 @@ def ring_orders(g: int, nodes: int, nics: int | None = None) -> NDArray[np.int64
     nics = g if nics is None else whole("nics", nics)
     if nics > g:
         raise ValueError(f"nics = {nics} must be at most g = {g}; give a rank's NICs as one faster link")
+    fits(g=g, nodes=nodes, nics=nics)
     return np.array([[m * g + i for m in range(nodes) for i in _way(g, m, j, nics)] for j in range(nics)])
 
 
@@ -205,7 +209,7 @@ def _way(g: int, node: int, ring: int, nics: int) -> list[int]:
 
 def _places(g: int, nodes: int) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
     """(nodes, g) the ranks of each node; (g, nodes) those of each rail; all ranks."""
-    rank = np.arange(whole("g", g) * whole("nodes", nodes))
+    rank = np.arange(fits(g=g, nodes=nodes))
     node = rank.reshape(nodes, g)
     return node, node.T, rank
 

@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 
 from netlib.arguments import declared
 from netlib.collectives.algorithms.hierarchies import ACROSS, INSIDE
-from netlib.collectives.schedule import Phase, Schedule, phase, schedule_of
-from netlib.topology.fabric import whole
+from netlib.collectives.schedule import Phase, Schedule, fits, phase, schedule_of
 
 
 @declared
@@ -70,7 +69,8 @@ def pxn_all_to_all(g: int, nodes: int) -> Schedule:
 
 def _places(g: int, nodes: int) -> tuple[int, NDArray[np.int64], NDArray[np.int64]]:
     """How many ranks there are, the node of each and its place there."""
-    n = whole("g", g) * whole("nodes", nodes)
+    fits(2, g=g, nodes=nodes)
+    n = g * nodes
     return n, *np.divmod(np.arange(n), g)
 
 

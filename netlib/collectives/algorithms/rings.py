@@ -11,8 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from netlib.arguments import array, declared
-from netlib.collectives.schedule import Phase, Schedule, in_turn, phase, rank_below, schedule_of, side_by_side
-from netlib.topology.fabric import whole
+from netlib.collectives.schedule import Phase, Schedule, fits, in_turn, phase, rank_below, schedule_of, side_by_side
 
 
 @declared
@@ -24,7 +23,7 @@ def ring_reduce_scatter(n: int) -> Schedule:
     >>> made.steps, made.chunks, made.target.tolist()
     (3, 4, [0, 1, 2, 3])
     """
-    rank = np.arange(whole("n", n))
+    rank = np.arange(fits(n=n))
     steps = _around((rank - 1) % n, add=True)
     return schedule_of("ring", "reduce_scatter", n, steps, chunks=n, target=rank)
 
@@ -37,7 +36,7 @@ def ring_all_gather(n: int) -> Schedule:
     >>> made.steps, made.source.tolist()
     (3, [0, 1, 2, 3])
     """
-    rank = np.arange(whole("n", n))
+    rank = np.arange(fits(n=n))
     return schedule_of("ring", "all_gather", n, _around(rank, add=False), chunks=n, source=rank)
 
 
@@ -49,7 +48,7 @@ def ring_allreduce(n: int, channels: int = 1) -> Schedule:
     (6, 8)
     """
     one = in_turn("ring", "all_reduce", [ring_reduce_scatter(n), ring_all_gather(n)])
-    return side_by_side("ring", [one] * whole("channels", channels)) if channels != 1 else one
+    return side_by_side("ring", [one] * (fits(n=n, channels=channels) // n)) if channels != 1 else one
 
 
 @declared
@@ -86,7 +85,7 @@ def bidirectional_ring(n: int, op: str = "all_reduce") -> Schedule:
     >>> made.steps, made.chunks
     (6, 8)
     """
-    up = np.arange(whole("n", n))
+    up = np.arange(fits(n=n))
     both = [ring_through(order, op) for order in (up, -up % n)]
     return side_by_side("bidirectional ring", both)
 
@@ -98,8 +97,8 @@ def pipelined_broadcast(n: int, segments: int = 1, root: int = 0) -> Schedule:
     >>> pipelined_broadcast(4, 3).steps, pipelined_broadcast(4).steps
     (5, 3)
     """
-    chain = (rank_below(whole("n", n), "root", root) + np.arange(n)) % n
-    steps = _along(chain, whole("segments", segments), add=False)
+    chain = (rank_below(fits(n=n), "root", root) + np.arange(n)) % n
+    steps = _along(chain, fits(segments=segments), add=False)
     return schedule_of("chain", "broadcast", n, steps, chunks=segments, source=root)
 
 
@@ -112,8 +111,8 @@ def pipelined_reduce(n: int, segments: int = 1, root: int = 0) -> Schedule:
     >>> made.steps, made.target.tolist()
     (5, [0, 0, 0])
     """
-    chain = (rank_below(whole("n", n), "root", root) + 1 + np.arange(n)) % n
-    steps = _along(chain, whole("segments", segments), add=True)
+    chain = (rank_below(fits(n=n), "root", root) + 1 + np.arange(n)) % n
+    steps = _along(chain, fits(segments=segments), add=True)
     return schedule_of("chain", "reduce", n, steps, chunks=segments, target=root)
 
 

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from netlib.arguments import declared
 from netlib.collectives.algorithms.hierarchies import railed_allreduce
 from netlib.collectives.algorithms.twotrees import double_tree_allreduce
-from netlib.collectives.schedule import Phase, Schedule, phase, schedule_of, side_by_side
+from netlib.collectives.schedule import Phase, Schedule, fits, phase, schedule_of, side_by_side
 from netlib.topology.fabric import whole
 
 _HOPS = {"all_reduce": (0, 1, 2, 3), "reduce_scatter": (0, 1), "all_gather": (2, 3)}
@@ -67,6 +67,7 @@ def nvls_tree_allreduce(g: int, nodes: int, segments: int = 1, planes: int = 1) 
     >>> made.n, made.switches
     (32, 4)
     """
+    fits(g=g, nodes=nodes, segments=segments, planes=planes)
     first, last = nvls_reduce_scatter(g, planes=planes), nvls_all_gather(g, planes=planes)
     trees = double_tree_allreduce(nodes, shape="nccl", overlap=True)
     return railed_allreduce("NVLSTree", first, trees, last, segments=segments)
@@ -85,7 +86,8 @@ def two_shot_allreduce(n: int) -> Schedule:
     >>> made.steps, float(made.sent[0]) / 1e9, int(made.messages[0])
     (2, 14.0, 14)
     """
-    rank = np.arange(whole("n", n))
+    fits(2, n=n)
+    rank = np.arange(n)
     src, dst = (ends[rank[:, None] != rank] for ends in np.broadcast_arrays(rank[:, None], rank))
     shots = [phase(0, src, dst, dst, True), phase(0, src, dst, src, False)] if n > 1 else []
     return schedule_of("two-shot", "all_reduce", n, shots, chunks=n)
@@ -102,7 +104,7 @@ def sharp_allreduce(n: int, radix: int, segments: int = 1) -> Schedule:
     >>> made.switches, made.steps
     (5, 11)
     """
-    n, radix, k = whole("n", n), whole("radix", radix, 2), whole("segments", segments)
+    n, radix, k = fits(n=n), whole("radix", radix, 2), fits(segments=segments)
     level, ids = np.arange(n), [np.arange(n)]
     edges: list[tuple[NDArray[np.int64], NDArray[np.int64]]] = []
     while level.size > 1:
@@ -118,8 +120,8 @@ def sharp_allreduce(n: int, radix: int, segments: int = 1) -> Schedule:
 
 def _nvls(op: str, n: int, segments: int, planes: int) -> Schedule:
     """The hops of one collective, on every plane."""
-    n, k, planes = whole("n", n), whole("segments", segments), whole("planes", planes)
-    made = [_plane(op, n, k, planes, n + plane) for plane in range(planes)]
+    fits(n=n, segments=segments, planes=planes)
+    made = [_plane(op, n, segments, planes, n + plane) for plane in range(planes)]
     return side_by_side("NVLS", made) if planes > 1 else made[0]
 
 

@@ -9,8 +9,7 @@ import numpy as np
 
 from netlib.arguments import declared
 from netlib.collectives.algorithms.rings import ring_all_gather
-from netlib.collectives.schedule import Ints, Phase, Schedule, in_turn, phase, rank_below, schedule_of
-from netlib.topology.fabric import whole
+from netlib.collectives.schedule import Ints, Phase, Schedule, fits, in_turn, phase, rank_below, schedule_of
 
 
 @declared
@@ -83,7 +82,7 @@ def scatter_gather_broadcast(n: int, root: int = 0) -> Schedule:
 
 def _tree(n: int, root: int, *, down: bool, shares: bool = False) -> list[Phase]:
     """The links of a binomial tree, each step's in one go: with the whole buffer, or with the shares of a subtree."""
-    rank_below(whole("n", n), "root", root)
+    rank_below(fits(n=n), "root", root)
     halves = [1 << j for j in range((n - 1).bit_length())]
     parent: list[Ints] = [np.arange(0, n - half, 2 * half, dtype=np.int32) for half in halves]
     if not halves:

@@ -12,8 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from netlib.arguments import declared
-from netlib.collectives.schedule import Phase, Schedule, phase, rank_below, schedule_of
-from netlib.topology.fabric import whole
+from netlib.collectives.schedule import Phase, Schedule, fits, phase, rank_below, schedule_of
 
 Ints = NDArray[np.int64]
 SHAPES = ("one root", "nccl")
@@ -29,7 +28,7 @@ def double_tree_broadcast(n: int, segments: int = 1, root: int = 0) -> Schedule:
     >>> double_tree_broadcast(8, 4).steps, double_tree_broadcast(9, 4).steps
     (12, 13)
     """
-    steps = _pipeline(_turned(double_trees(n), rank_below(n, "root", root)), whole("segments", segments), down=True)
+    steps = _pipeline(_turned(double_trees(n), rank_below(n, "root", root)), fits(segments=segments), down=True)
     return schedule_of("double tree", "broadcast", n, steps, chunks=2 * segments, source=root)
 
 
@@ -41,7 +40,7 @@ def double_tree_reduce(n: int, segments: int = 1, root: int = 0) -> Schedule:
     >>> made.steps, made.target.tolist()
     (12, [0, 0, 0, 0, 0, 0, 0, 0])
     """
-    steps = _pipeline(_turned(double_trees(n), rank_below(n, "root", root)), whole("segments", segments), down=False)
+    steps = _pipeline(_turned(double_trees(n), rank_below(n, "root", root)), fits(segments=segments), down=False)
     return schedule_of("double tree", "reduce", n, steps, chunks=2 * segments, target=root)
 
 
@@ -60,7 +59,7 @@ def double_tree_allreduce(
     (24, 22)
     """
     trees = _turned(double_trees(n, shape), rank_below(n, "root", root))
-    up = _pipeline(trees, whole("segments", segments), down=False)
+    up = _pipeline(trees, fits(segments=segments), down=False)
     down = _pipeline(trees, segments, down=True, channel=int(overlap))
     return schedule_of("double tree", "all_reduce", n, [*up, *down], chunks=2 * segments)
 
@@ -80,7 +79,7 @@ def double_trees(n: int, shape: str = "one root") -> NDArray[np.int64]:
     """
     if shape not in SHAPES:
         raise ValueError(f"shape = {shape!r} must be one of {', '.join(SHAPES)}")
-    rank = np.arange(whole("n", n))
+    rank = np.arange(fits(n=n))
     bit = rank & -rank
     above = rank ^ bit | bit << 1
     first = np.where(above < n, above, rank ^ bit)

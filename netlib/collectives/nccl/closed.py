@@ -8,13 +8,14 @@ Source: NVIDIA/nccl@f40ce73 src/init.cc (v2.4.8-1), ncclTreeThreshold.
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from netlib.arguments import Floats, floats, formula
+from netlib.arguments import Floats, declared, floats, formula
 from netlib.collectives.nccl.graph import Cluster
 from netlib.collectives.nccl.tables import Edition, edition, known
 
 Form = tuple[tuple[str, ...], Floats, Floats, NDArray[np.bool_], tuple[tuple[str, ...], ...]]
 
 
+@declared
 @formula
 def tree_threshold(nodes: ArrayLike, per_node: ArrayLike, channels: ArrayLike, nvlink: bool = True) -> Floats:
     """Bytes below which NCCL 2.4 takes trees: Br Bt / (Br - Bt) (ring latency - tree latency).

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike
 
-from netlib.arguments import Floats, clash, declared, floats
+from netlib.arguments import Floats, clash, declared, declared_fields, floats
 from netlib.collectives.nccl.tables import GPUS, edition, nvlink, speeds
 from netlib.names import nearest
 
@@ -33,6 +33,12 @@ class Channels:
     intra: ArrayLike
     inter: ArrayLike
 
+    def __post_init__(self) -> None:
+        _whole("count", self.count)
+        floats("intra", self.intra, above=True)
+        floats("inter", self.inter, above=True)
+
+    @declared
     def total(self, nodes: int) -> float:
         """Bytes/s of all channels together on one node, or between several.
 
@@ -82,6 +88,7 @@ class Cluster:
     about: str = ""
 
     def __post_init__(self) -> None:
+        declared_fields(self)
         for name, value, choices in (("gpu", self.gpu, GPUS), ("cpu", self.cpu, CPUS), ("path", self.path, PATHS)):
             if value not in choices:
                 raise ValueError(f"{name} = {str(value)[:40]!r} is not one of {', '.join(choices)}")
@@ -90,13 +97,9 @@ class Cluster:
             raise ValueError(sentence)
         if (self.ranks < 2).any():
             raise ValueError("nodes x per_node = 1 has nothing to communicate; give at least two ranks")
+        if (self.ranks > 1e9).any():
+            raise ValueError(f"nodes x per_node = {self.ranks.max():g} must be at most 1e9; give fewer nodes")
         floats("nic_latency", self.nic_latency)
-        for name in ("ring", "tree", "nvls", "collnet"):
-            graph = getattr(self, name)
-            if graph is not None:
-                _whole(f"{name}.count", graph.count)
-                floats(f"{name}.intra", graph.intra, above=True)
-                floats(f"{name}.inter", graph.inter, above=True)
         if self.channels is not None:
             _whole("channels", self.channels)
 
@@ -107,7 +110,8 @@ class Cluster:
         >>> named("dgx-h100", 128).ranks.tolist()
         1024.0
         """
-        return np.asarray(self.nodes, dtype=np.float64) * np.asarray(self.per_node, dtype=np.float64)
+        with np.errstate(over="ignore"):
+            return np.asarray(self.nodes, dtype=np.float64) * np.asarray(self.per_node, dtype=np.float64)
 
 
 def _whole(name: str, value: ArrayLike) -> Floats:

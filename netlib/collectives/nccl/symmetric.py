@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from netlib.arguments import Floats, clash, declared, floats
+from netlib.arguments import Floats, clash, declared, floats, formula
 from netlib.collectives.nccl.tables import edition, known, rows
 
 EDITION = "2.30.7"
@@ -46,6 +46,7 @@ class Symmetric:
 
 
 @declared
+@formula
 def symmetric_times(op: str, sizes: ArrayLike, n: ArrayLike, gpu: str, multicast: bool = True) -> Symmetric:
     """Seconds, blocks and the choice for all_reduce, all_gather or reduce_scatter of whole buffers of `sizes` bytes.
 
@@ -107,7 +108,7 @@ def _least_blocks(op: str, kernel: str, size: Floats, n: Floats, gpu: str) -> tu
 
     best, blocks = seconds(most), most.copy()
     target, done = best * known(edition(EDITION), "symmetric tolerance"), np.zeros(n.shape, dtype=bool)
-    for fewer in range(1, int(np.max(most))):
+    for fewer in range(1, int(np.max(most, initial=1))):
         trial = seconds(np.full(n.shape, float(fewer)))
         take = ~done & (fewer < most) & (trial <= target)
         best, blocks, done = np.where(take, trial, best), np.where(take, fewer, blocks), done | take

@@ -10,7 +10,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from netlib.arguments import declared
+from netlib.arguments import declared, declared_fields
+from netlib.collectives.schedule import MOST
 from netlib.collectives.training.shapes import Model
 
 AXES = ("tp", "cp", "dp", "pp")
@@ -45,18 +46,20 @@ class Layout:
     order: tuple[str, ...] = AXES
 
     def __post_init__(self) -> None:
+        if not isinstance(self.order, (tuple, list)) or sorted(map(str, self.order)) != sorted(AXES):
+            told = str(self.order)[:60]
+            raise ValueError(f"order = {told!r} must name each of {', '.join(AXES)} once, innermost first")
+        object.__setattr__(self, "order", tuple(self.order))
+        declared_fields(self)
         for name in (*AXES, "ep", "virtual", "micro", "microbatches"):
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:
-                raise ValueError(f"{name} = {value!r} must be a whole number of at least 1")
+            if getattr(self, name) < 1:
+                raise ValueError(f"{name} = {getattr(self, name)} must be a whole number of at least 1")
         if self.zero not in (0, 1, 2, 3):
             raise ValueError(f"zero = {self.zero!r} must be 0 (no sharding), 1, 2 or 3")
         if (self.dp * self.cp) % self.ep:
             raise ValueError(f"ep = {self.ep} must divide dp x cp = {self.dp * self.cp}: experts share those ranks")
         if self.virtual > 1 and self.pp == 1:
             raise ValueError(f"virtual = {self.virtual} interleaves pipeline stages, but pp = 1; give virtual = 1")
-        if sorted(self.order) != sorted(AXES):
-            raise ValueError(f"order = {self.order!r} must name each of {', '.join(AXES)} once, innermost first")
 
     @property
     def n(self) -> int:
@@ -122,6 +125,8 @@ def groups(layout: Layout, axis: str) -> NDArray[np.int64]:
     """
     if axis not in GROUPS:
         raise ValueError(f"axis = {axis!r} is not one of {', '.join(GROUPS)}")
+    if layout.n > MOST:
+        raise ValueError(f"layout has {layout.n:,} ranks, more than {MOST:,}; give smaller tp, cp, dp or pp")
     grid = np.arange(layout.n).reshape(layout.radix[::-1])  # the last index of an array runs fastest
     places = {name: len(AXES) - 1 - layout.order.index(name) for name in AXES}
     if axis in AXES:

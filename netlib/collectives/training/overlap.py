@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from netlib.arguments import Floats, array, clash, declared, floats
+from netlib.arguments import Floats, array, clash, declared, floats, formula
 
 Cost = Callable[[Floats], Floats]
 
@@ -63,7 +63,16 @@ def _layers(first: str, one: ArrayLike, second: str, other: ArrayLike) -> tuple[
     return a, b
 
 
+def _priced(cost: Cost, packed: Floats) -> Floats:
+    """What `cost` says of each bucket, checked."""
+    seconds = floats("cost", cost(packed))
+    if seconds.shape not in ((), packed.shape):
+        raise ValueError(f"cost returns shape {seconds.shape} for {packed.size} buckets; return seconds for each")
+    return np.broadcast_to(seconds, packed.shape)
+
+
 @declared
+@formula
 def buckets(gradients: ArrayLike, bucket: float) -> NDArray[np.int64]:
     """Which bucket each layer's gradient falls into, layers in the order of the forward pass: last layer, bucket 0.
 
@@ -85,6 +94,7 @@ def buckets(gradients: ArrayLike, bucket: float) -> NDArray[np.int64]:
 
 
 @declared
+@formula
 def reduced(backward: ArrayLike, gradients: ArrayLike, bucket: float, cost: Cost) -> Overlap:
     """The gradients' reduction beside a backward pass: `backward` seconds and `gradients` bytes a layer.
 
@@ -102,7 +112,7 @@ def reduced(backward: ArrayLike, gradients: ArrayLike, bucket: float, cost: Cost
     packed = np.bincount(which, weights=size).astype(np.float64)
     ready = np.zeros(count)
     np.maximum.at(ready, which, finished)
-    lasting = floats("cost", np.broadcast_to(cost(packed), packed.shape))
+    lasting = _priced(cost, packed)
     total = np.cumsum(lasting)
     end = np.maximum.accumulate(ready - (total - lasting)) + total
     alone = float(finished[0])
@@ -111,6 +121,7 @@ def reduced(backward: ArrayLike, gradients: ArrayLike, bucket: float, cost: Cost
 
 
 @declared
+@formula
 def exposed_by_bucket(backward: ArrayLike, gradients: ArrayLike, sizes: ArrayLike, cost: Cost) -> Floats:
     """Exposed seconds for each bucket size of a sweep: too small pays latency, too large has nothing to hide behind.
 
@@ -124,6 +135,7 @@ def exposed_by_bucket(backward: ArrayLike, gradients: ArrayLike, sizes: ArrayLik
 
 
 @declared
+@formula
 def exposed_bounds(backward: ArrayLike, gradients: ArrayLike, bucket: float, cost: Cost) -> tuple[float, float]:
     """Least and most exposed seconds, closed: the larger of the last bucket's time and of what is left when all of the
     communication starts at the first bucket; and the sum of all.
@@ -135,13 +147,14 @@ def exposed_bounds(backward: ArrayLike, gradients: ArrayLike, bucket: float, cos
     seconds, size = _layers("backward", backward, "gradients", gradients)
     which = buckets(size, bucket)
     packed = np.bincount(which, weights=size).astype(np.float64)
-    lasting = np.broadcast_to(cost(packed), packed.shape)
+    lasting = _priced(cost, packed)
     before = float(seconds[which == 0].sum())
     left = float(lasting.sum()) - (float(seconds.sum()) - before)
     return max(float(lasting[-1]), left, 0.0), float(lasting.sum())
 
 
 @declared
+@formula
 def prefetched(compute: ArrayLike, gather: ArrayLike, depth: int = 1) -> Overlap:
     """Layers whose weights are gathered just before use (FSDP): `compute` and `gather` seconds a layer, in their order.
 

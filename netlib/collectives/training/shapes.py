@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import ArrayLike
 
-from netlib.arguments import Floats, declared, floats
+from netlib.arguments import Floats, declared, declared_fields, floats, formula
 from netlib.names import nearest
 
 TABLE = Path(__file__).with_name("models.toml")
@@ -53,6 +53,7 @@ class Model:
     rope_dim: int = 0
 
     def __post_init__(self) -> None:
+        declared_fields(self)
         for name in ("layers", "hidden", "heads", "ffn", "vocab", "sequence"):
             if getattr(self, name) < 1:
                 raise ValueError(f"{name} = {getattr(self, name)} must be at least 1")
@@ -182,6 +183,7 @@ def _models() -> dict[str, Model]:
 
 
 @declared
+@formula
 def forward_flops(shape: Model, sequence: ArrayLike | None = None, causal: bool = False) -> tuple[Floats, float]:
     """FLOPs of one token's forward pass: (all layers, output layer). Two for each weight, and the attention scores.
 
@@ -200,6 +202,7 @@ def forward_flops(shape: Model, sequence: ArrayLike | None = None, causal: bool 
 
 
 @declared
+@formula
 def training_flops(
     shape: Model, sequence: ArrayLike | None = None, *, causal: bool = False, recompute: bool = False
 ) -> Floats:

@@ -23,6 +23,8 @@ class Pass(NamedTuple):
 
 
 Block = tuple[Pass, ...]
+MOST_PASSES = 2**20
+"""The most passes, stages x microbatches x chunks, that are written out."""
 
 
 @dataclass(frozen=True)
@@ -41,10 +43,12 @@ class Pipeline:
     blocks: tuple[tuple[Block, ...], ...]
 
 
-def _checked(p: int, m: int) -> None:
+def _checked(p: int, m: int, v: int = 1) -> None:
     for name, value in (("p", p), ("m", m)):
         if value < 1:
             raise ValueError(f"{name} = {value} must be at least 1")
+    if p * m * v > MOST_PASSES:
+        raise ValueError(f"p = {p} x m = {m} x v = {v} make more than {MOST_PASSES:,} passes; give fewer microbatches")
 
 
 @declared
@@ -80,7 +84,7 @@ def interleaved(p: int, m: int, v: int) -> Pipeline:
     >>> [f"{one.kind}{one.microbatch}@{one.position}" for block in interleaved(2, 2, 2).blocks[1] for one in block]
     ['F0@1', 'F1@1', 'F0@3', 'B0@3', 'F1@3', 'B1@3', 'B0@1', 'B1@1']
     """
-    _checked(p, m)
+    _checked(p, m, v)
     if v < 1 or (v > 1 and m % p):
         raise ValueError(f"v = {v} needs m = {m} to be a multiple of p = {p}, and at least one chunk")
     blocks = []
@@ -149,6 +153,7 @@ def dualpipe(p: int, m: int) -> Pipeline:
     """
     if p < 2 or p % 2 or m % 2 or m < 2 * p:
         raise ValueError(f"p = {p} must be even, and m = {m} even and at least 2 p = {2 * p}")
+    _checked(p, m)
     return Pipeline("DualPipe", p, m, p, 1.0, tuple(tuple(_dual(p, m, s)) for s in range(p)))
 
 

@@ -11,7 +11,7 @@ al. (2022) for sequence parallelism; DeepSeek-AI (2024) for node-limited dispatc
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from netlib.arguments import declared
+from netlib.arguments import declared, declared_fields
 from netlib.collectives.training.copies import token_copies
 from netlib.collectives.training.layout import Layout, Placement, check_fit
 from netlib.collectives.training.shapes import Model
@@ -33,9 +33,10 @@ class Widths:
     combine: float = 2
 
     def __post_init__(self) -> None:
+        declared_fields(self)
         for name, value in vars(self).items():
-            if not value > 0:
-                raise ValueError(f"{name} = {value!r} must be above 0 bytes a number")
+            if not 0 < value < float("inf"):
+                raise ValueError(f"{name} = {value:g} must be above 0 bytes a number, and finite")
 
 
 @dataclass(frozen=True)

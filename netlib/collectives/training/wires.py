@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from netlib.arguments import declared, floats
+from netlib.arguments import declared, declared_fields, floats
 from netlib.collectives.clusters import multirail_ring_allreduce_time
 from netlib.collectives.cost import ring_allreduce_time
 from netlib.collectives.training.layout import Placement
@@ -33,6 +33,7 @@ class Cluster:
     memory: float = float("inf")
 
     def __post_init__(self) -> None:
+        declared_fields(self)
         for name in ("peak", "matmul", "memory"):
             floats(name, getattr(self, name), above=True, limit=name == "memory")
         if self.g < 1:

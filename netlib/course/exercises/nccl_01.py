@@ -3,7 +3,7 @@ from functools import cache
 from netlib.collectives import crossover_size
 from netlib.collectives.nccl import Tuning, spans, tune
 from netlib.course.exercises import exercise
-from netlib.fidelity.nccl_plans import plain_pod, tree_ends
+from netlib.fidelity.nccl_plans import plain_pod, rings_first, tree_ends
 from netlib.units import MiB
 
 VERSION = "2.30.7"
@@ -36,18 +36,11 @@ def slips(gpus: int) -> dict[float, str]:
         tree_ends(gpus, plain_tree=True): "that is with the plain tree pattern, which slows trees",
         tree_ends(gpus, cpu="AMD"): "that is with AMD's cost of a post, twice that of the Intel host asked for",
         tree_ends(gpus, version="2.4.8"): "that is the single threshold of NCCL 2.4",
-        first_rings(gpus)[0]: "rings win there for the first time; trees come back, since their correction jumps",
+        rings_first(gpus)[0]: "rings win there for the first time; trees come back, since their correction jumps",
     }
     return {
         size / MiB: says for size, says in meets.items() if 0 < size < 1e13 and abs(size / tree_ends(gpus) - 1) > 0.25
     }
-
-
-def first_rings(gpus: int) -> tuple[float, float]:
-    """Bytes from which and up to which a ring wins for the first time."""
-    found = spans(tune(VERSION, plain_pod(gpus)))
-    rings = [each for each in found if each.name.startswith("Ring")]
-    return rings[0].start, rings[0].end
 
 
 EXERCISE = exercise(
@@ -85,7 +78,7 @@ EXERCISE = exercise(
         "tree's and none a ring's: pairs are. And the last number is fragile. With an AMD host it is "
         f"{tree_ends(1024, cpu='AMD') / MiB:,.0f}, with 8 channels {tree_ends(1024, channels=8) / MiB:,.0f}, with the "
         f"plain tree pattern {tree_ends(1024, plain_tree=True) / MiB:,.0f}: hence the tolerance. At 64 GPUs rings win "
-        f"already from {first_rings(64)[0] / MiB:.0f} to {first_rings(64)[1] / MiB:.0f} MiB, where a tree's correction "
+        f"already from {rings_first(64)[0] / MiB:.0f} to {rings_first(64)[1] / MiB:.0f} MiB, where a tree's correction "
         "ends."
     ),
 )

@@ -23,7 +23,7 @@ from netlib.units import MiB, show
 
 N = 13
 CABLE = Link(2.5e-6, bandwidth("ndr-400"))
-MOST = 8e-3  # of lateness that is drawn
+LATE = (0.0, 2e-3, 4e-3, 6e-3, 8e-3)
 FAR = 0.1  # so late that nothing hides it
 LEAST = 1e-6  # below this nothing has been gained or lost
 MADE: dict[str, Callable[[int], Schedule]] = {
@@ -44,15 +44,27 @@ def done(algorithm: str, rank: int, slow: float, size: float, late: float) -> fl
     return simulate(MADE[algorithm](N), fabric, size, pace="rank", late=comes).seconds
 
 
+def free(algorithm: str, rank: int, slow: float, size: float) -> float:
+    """Seconds that the rank may be late for nothing."""
+    kept = FAR - done(algorithm, rank, slow, size, FAR) + done(algorithm, rank, slow, size, 0.0)
+    return kept if kept > LEAST else 0.0
+
+
+def cable(algorithm: str, rank: int, slow: float, size: float) -> float:
+    """Seconds that its cable costs everybody when the rank is in time."""
+    return done(algorithm, rank, slow, size, 0.0) - done(algorithm, 0, 1, size, 0.0)
+
+
+def moments(rank: int, slow: float, size: float) -> Array:
+    """(7,) how late the rank is in the figure, the two kinks among them."""
+    _, doubling, tree = (free(name, rank, slow, size) for name in MADE)
+    return np.sort([*LATE, doubling or 1e-3, tree or 3e-3])
+
+
 def later(algorithm: str, rank: int, slow: float, size: float) -> Array:
-    """Five ways to be late, the kink among them; how much later everybody is done then; what is free; what the cable
-    costs a rank that is in time."""
-    calm, in_time = done(algorithm, 0, 1, size, 0.0), done(algorithm, rank, slow, size, 0.0)
-    free = FAR - (done(algorithm, rank, slow, size, FAR) - in_time)
-    free = free if free > LEAST else 0.0
-    late = np.interp(np.arange(5), [0, 2, 4], [0, free or MOST / 2, MOST])
-    ends = [done(algorithm, rank, slow, size, float(each)) - calm for each in late]
-    return np.array([*late, *ends, free, in_time - calm])
+    """(7,) how much later everybody is done at those moments."""
+    ends = [done(algorithm, rank, slow, size, float(late)) for late in moments(rank, slow, size)]
+    return np.maximum(np.array(ends) - done(algorithm, 0, 1, size, 0.0), 0)
 
 
 @explorer(
@@ -70,26 +82,24 @@ def late_rank(
     size: Annotated[Array, Knob(16 * MiB, 32 * MiB, 64 * MiB, default=64 * MiB, unit="iB", label="buffer")],
 ) -> Figure:
     """How much later everybody is done, by algorithm, and how late the rank may come for nothing."""
-    found = {name: each(lambda r, k, s, own=name: later(own, int(r), k, s), rank, slow, size) for name in MADE}
-    ring, doubling, tree = (own[..., -2:-1] for own in found.values())
-    cable = [own[..., -1:] for own in found.values()]
+    late = each(moments, rank, slow, size)
+    ends, slack, price = (
+        {name: each(lambda *own, f=f, name=name: f(name, *own), rank, slow, size) for name in MADE}
+        for f in (later, free, cable)
+    )
+    tree = slack["binomial tree"]
+    said = {"ring": "the ring", "doubling": "halving and doubling", "tree": "the tree"}
     return Figure(
         x=Axis("one rank comes late by", "s"),
         y=Axis("everybody is done later by", "s"),
         elements=(
-            *(
-                Line(name, own[..., :5], np.maximum(own[..., 5:10], 0), ink)
-                for (name, own), ink in zip(found.items(), INKS, strict=True)
-            ),
+            *(Line(name, late, own, ink) for (name, own), ink in zip(ends.items(), INKS, strict=True)),
             Rule(np.where(tree > 0, tree, np.nan), "free in the tree up to {at}"),
         ),
         numbers={
-            "free_ring": Number(ring, "s", "free in the ring"),
-            "free_doubling": Number(doubling, "s", "free in halving and doubling"),
-            "free_tree": Number(tree, "s", "free in the tree"),
-            "cable_ring": Number(cable[0], "s", "the cable costs the ring"),
-            "cable_doubling": Number(cable[1], "s", "the cable costs halving and doubling"),
-            "cable_tree": Number(cable[2], "s", "the cable costs the tree"),
+            f"{what}_{short}": Number(own[name], "s", label.format(words))
+            for what, own, label in (("free", slack, "free in {}"), ("cable", price, "the cable costs {}"))
+            for (short, words), name in zip(said.items(), MADE, strict=True)
         },
         reading=_reading,
         failure=_failure,

@@ -21,7 +21,6 @@ SETTINGS = (
     "NCCL_PROTO=Simple",
     "NCCL_PROTO=^LL128",
     "NCCL_NVLS_ENABLE=0",
-    "NCCL_MAX_CTAS=4",
     "NCCL_MIN_NCHANNELS=32",
     "NCCL_NET_OVERHEAD=10000",
     "NCCL_COLLNET_ENABLE=1",
@@ -30,7 +29,7 @@ NODES = (1, 2, 4, 16, 128)
 OPS = ("all_reduce", "all_gather", "broadcast")
 CURVE = np.geomspace(KiB, 16 * GiB, 97)
 AT = int(np.argmin(np.abs(CURVE - 256 * MiB)))
-BAD = 1.1
+BAD, SAME = 1.1, 1e-9
 
 
 @cache
@@ -49,8 +48,8 @@ def _times(setting: str, nodes: int, op: str) -> Array:
     "nccl-variables",
     title="One line, and what it costs",
     caption="The time that the tuner of NCCL 2.30.7 plans for DGX H100 nodes with one environment variable set, over "
-    "the time without it. Most lines of a configuration change the run and not the plan; these change the plan. The "
-    "limits on channels move only where a ring's latency grows: the plan keeps the searched channels.",
+    "the time without it. Most lines of a configuration change the run and not the plan. More "
+    "channels do so too: the plan keeps those that the search found.",
     alt="Two curves of planned time over message size on log axes, with the line and without it, and below them their "
     "ratio: one where the line changes nothing, up to a hundred where it takes the right algorithm away.",
 )
@@ -82,6 +81,7 @@ def nccl_variables(
             "ratio": Number(ratio[..., [AT]], "times", "256 MiB, ratio"),
             "worst": Number(np.take_along_axis(ratio, worst, -1), "times", "at worst"),
             "where": Number(CURVE[worst], "iB", "at"),
+            "moved": Number(np.max(np.abs(np.nan_to_num(ratio) - 1), axis=-1)[..., None], "%", "largest change"),
         },
         reading=_reading,
         failure=_failure,
@@ -93,9 +93,14 @@ def _reading(s: Mapping[str, Any]) -> str:
     before = f"256 MiB take {s['before'] * 1e3:.3g} ms ({free.choose(256 * MiB).name})"
     if not forced.enabled.any():
         return f"Without the line {before}; with it {s['op']} has no algorithm left."
+    if s["moved"] < SAME:
+        return f"{s['op']}: {before} on {_nodes(s)}, with the line as without it, and at no size does the plan change."
     after = f"{s['after'] * 1e3:.3g} ms ({forced.choose(256 * MiB).name})"
-    nodes = f"{s['nodes']:.0f} node{'s' if s['nodes'] > 1 else ''}"
-    return f"{s['op']} on {nodes}: {before} without the line and {after} with it."
+    return f"{s['op']} on {_nodes(s)}: {before} without the line and {after} with it."
+
+
+def _nodes(s: Mapping[str, Any]) -> str:
+    return f"{s['nodes']:.0f} node{'s' if s['nodes'] > 1 else ''}"
 
 
 def _failure(s: Mapping[str, Any]) -> str:
