@@ -321,6 +321,38 @@
       };
     }
 
+    spans(part, made, inside) { // bars of a timetable; the second series is light, the third striped
+      const order = made.panel.parts.filter((p) => p.kind === 'spans').indexOf(part), n = this.size(part.start);
+      const style = `--ink:var(--nx-${part.ink})`, light = order % 2 === 1, striped = order % 4 >= 2;
+      const path = node('path', { class: light ? 'nx-span-light' : 'nx-bar', style }, inside);
+      const stripe = striped ? node('path', { class: light ? 'nx-line' : 'nx-hatch', style }, inside) : null;
+      const names = Array.from({ length: n }, () => node('text', { class: light ? 'nx-span-name' : 'nx-span-name nx-on-ink', 'text-anchor': 'middle', dy: '0.35em' }, inside));
+      return () => {
+        let d = '', lines = '';
+        for (let i = 0; i < n; i++) {
+          const row = this.value(part.row, i), tall = this.value(part.tall, i);
+          const x0 = this.px(this.value(part.start, i)), x1 = this.px(this.value(part.end, i));
+          const y0 = made.py(row + tall / 2), y1 = made.py(row - tall / 2);
+          const seen = [x0, x1, y0, y1].every(Number.isFinite), label = this.value(part.label, i);
+          const word = seen && Number.isFinite(label) ? String(Math.round(label)) : '';
+          const fits = word && x1 - x0 > 6.5 * word.length + 2 && y1 - y0 > 9;
+          set(names[i], 'visibility', fits ? 'visible' : 'hidden');
+          if (!seen) continue;
+          d += `M${x0.toFixed(1)} ${y0.toFixed(1)}H${x1.toFixed(1)}V${y1.toFixed(1)}H${x0.toFixed(1)}z`;
+          lines += `M${x0.toFixed(1)} ${(y1 - 0.16 * (y1 - y0)).toFixed(1)}H${x1.toFixed(1)}`;
+          if (fits) { say(names[i], word); set(names[i], 'x', ((x0 + x1) / 2).toFixed(1)); set(names[i], 'y', ((y0 + y1) / 2).toFixed(1)); }
+        }
+        set(path, 'd', d || 'M0 0');
+        if (stripe) set(stripe, 'd', lines || 'M0 0');
+      };
+    }
+    running(part, axis, x) { // the rows in which a series is at work at x
+      const rows = new Set();
+      for (let i = 0, n = this.size(part.start); i < n; i++)
+        if (this.value(part.start, i) <= x && x < this.value(part.end, i)) rows.add(Math.round(this.value(part.row, i)));
+      return [...rows].sort((a, b) => b - a).map((row) => axis.categories[row]);
+    }
+
     rule(part, made, inside, over, order) {
       const upright = part.along === 'x', { top, bottom } = made, { left, right } = this;
       const style = `--ink:var(--nx-${part.ink})`, axis = upright ? this.spec.x : made.panel.y;
@@ -442,13 +474,18 @@
           const hatch = (part.slot + panel.parts.indexOf(part)) % 4;
           if (hatch) node('path', { class: 'nx-hatch', d: ['', 'M2 8l8-8M6 12l12-12M15 12l9-9', 'M2 3h22M2 9h22', 'M2 4l8 8M8 0l12 12M17 0l7 7'][hatch] }, swatch);
         }
+        if (part.kind === 'spans') {
+          const order = panel.parts.filter((p) => p.kind === 'spans').indexOf(part);
+          node('rect', { x: 2, width: 22, height: 12, class: order % 2 ? 'nx-span-light' : 'nx-bar' }, swatch);
+          if (order % 4 >= 2) node('path', { d: 'M2 9h22', class: order % 2 ? 'nx-line' : 'nx-hatch' }, swatch);
+        }
         if (part.kind === 'heat' || part.kind === 'diagram') { this.scale(part, legend); swatch.remove(); } else entry.append(swatch);
         html('span', 'nx-name', entry, part.kind === 'heat' ? part.colour.label : part.name);
         const value = html('span', 'nx-value', entry);
         this.entries.push({ part, panel, value, entry });
       }
       // the cursor walks along the longest curve, the categories, the columns of a heat map, or the links of a diagram
-      const kinds = ['heat', 'line', 'points', 'bars', 'diagram'];
+      const kinds = ['heat', 'line', 'points', 'bars', 'spans', 'diagram'];
       const base = kinds.map((k) => parts.filter((q) => q.part.kind === k)
         .sort((a, b) => this.count(b.part) - this.count(a.part))[0]).find(Boolean);
       if (!base) return;
@@ -490,6 +527,7 @@
     }
     count(part) {
       if (part.kind === 'heat') return part.xe.length - 1;
+      if (part.kind === 'spans') return 97; // moments along the axis
       return part.kind === 'diagram' ? part.links.length : this.size(part.y);
     }
 
@@ -522,7 +560,10 @@
       this.reader.value = String(found);
       this.read();
     }
-    along(part, i) { return part.kind === 'bars' ? i : this.value(part.x, i); }
+    along(part, i) {
+      if (part.kind === 'spans') return this.spec.x.low + (this.spec.x.high - this.spec.x.low) * i / 96;
+      return part.kind === 'bars' ? i : this.value(part.x, i);
+    }
 
     read() {
       const { spec, base } = this;
@@ -549,6 +590,10 @@
         } else if (part.kind === 'heat') {
           shown = this.value(part.z, this.row * (part.xe.length - 1) + this.cursor);
           text = this.named(shown, part.colour);
+        } else if (part.kind === 'spans') {
+          const rows = this.running(part, panel.y, x);
+          shown = rows.length;
+          text = rows.join(', ') || this.spec.gap;
         } else {
           const i = this.nearest(part, x, px);
           shown = i < 0 ? NaN : this.value(part.y, i);

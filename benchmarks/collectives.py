@@ -12,7 +12,6 @@ import sys
 import tempfile
 import time
 import timeit
-from importlib.util import find_spec
 from pathlib import Path
 from shutil import which
 
@@ -26,6 +25,7 @@ from netlib.collectives import (
     simulate,
     tree_allreduce_time,
 )
+from netlib.collectives.nccl import named, tune
 from netlib.fidelity import judge, published_rows
 from netlib.links import Link
 from netlib.topology import one_switch
@@ -100,7 +100,7 @@ def formula_rows() -> list[dict[str, object]]:
             (f"{name}, sizes x ranks", points, lambda f=form: f(SIZES, RANKS, link), 1, one and one * points)
             for (name, form), one in zip(forms.items(), calls, strict=True)
         ),
-        *tuner_case(calls[0]),
+        tuner_case(calls[0]),
         (
             "multi-rail ring, a grid",
             SIZES.size * 1024 * 4,
@@ -114,16 +114,14 @@ def formula_rows() -> list[dict[str, object]]:
 
 
 def tuner_case(single: float | None) -> tuple:
-    """NCCL's choice and time for every size on 1 to 1,000 nodes, beside as many calls of the peer's ring; where it is
-    there."""
-    if find_spec("netlib.collectives.nccl") is None:
-        return ()
-    from netlib.collectives.nccl import named, tune
-
+    """NCCL's choice and time for every size on 1 to 1,000 nodes, beside as many calls of the peer's ring."""
     nodes = np.arange(1, 1001)[:, None]
     points = SIZES.size * nodes.size
-    call = lambda: tune("2.30.7", named("dgx-h100", nodes)).choose(SIZES)  # noqa: E731
-    return (("NCCL's tuner, sizes x nodes", points, call, 1, single and single * points),)
+
+    def chosen() -> object:
+        return tune("2.30.7", named("dgx-h100", nodes)).choose(SIZES)
+
+    return ("NCCL's tuner, sizes x nodes", points, chosen, 1, single and single * points)
 
 
 def simgrid(n: int, link: Link, late: float = 0.0) -> tuple[float, np.ndarray] | None:

@@ -17,6 +17,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 PYTEST = "-m pytest -q"
+SPREAD = "-n auto --dist loadfile"  # on all cores; the tests of a file share what they build
 COVERED = "--cov --cov-append --cov-report= --cov-fail-under=0"
 CHROMIUM = ("chromium", "chromium-browser", "google-chrome")
 DEBIAN = "apt-get install -y --no-install-recommends chromium fonts-dejavu-core"
@@ -37,8 +38,8 @@ STEPS = (
     Step("types", "-m mypy", "all quick exhaustive"),
     Step("spelling", "-m codespell_lib .", "all quick exhaustive"),
     Step("Chromium", "tests/run.py chromium"),
-    Step("tests that need no browser", f"{PYTEST} -x -m 'not browser'", "quick"),
-    Step("tests of library, course and house", f"{PYTEST} {COVERED} --ignore=tests/book --ignore=tests/lab"),
+    Step("tests that need no browser", f"{PYTEST} {SPREAD} -x -m 'not browser'", "quick"),
+    Step("tests of library, course and house", f"{PYTEST} {SPREAD} {COVERED} --ignore=tests/book --ignore=tests/lab"),
     Step(
         "notebooks run again, outputs compared",
         f"{PYTEST} --nbval --nbval-sanitize-with tests/nbval.cfg notebooks labs/source",

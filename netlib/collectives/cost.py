@@ -71,17 +71,14 @@ def double_tree_allreduce_time(size: ArrayLike, n: ArrayLike, link: Link, segmen
     0.04
     """
     size, h = floats("size", size), depth(n)
-    if segments is None:
-        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            k = np.sqrt(h * size * link.beta / (2 * np.asarray(link.alpha, dtype=np.float64)))
-        free = np.asarray(np.asarray(link.alpha) == 0)  # without latency the finest pieces cost nothing
-        best = 4 * h * link.alpha + 2 * size * link.beta + 2 * np.sqrt(8 * h * link.alpha * size * link.beta)
-        coarse = 4 * (h + 1) * (link.alpha + size * link.beta / 2)
-        time = np.where((k < 1) & ~free, coarse, best)
-    else:
+    some = np.asarray(h > 0, dtype=np.float64)  # one rank sends nothing
+    alpha, beta = np.asarray(link.alpha, dtype=np.float64), some * link.beta
+    if segments is not None:
         k = floats("segments", segments, 1)
-        time = 4 * (h + k) * (link.alpha + size * link.beta / (2 * k))
-    return np.where(h == 0, 0.0, time)
+        return 4 * (h + k) * (some * alpha + size * beta / (2 * k))
+    best = 4 * h * alpha + size * (2 * beta) + np.sqrt(size) * (2 * np.sqrt(8 * h * alpha * beta))
+    coarse = 4 * (h + 1) * some * alpha + size * (2 * (h + 1) * beta)
+    return np.where(size * (h * beta) < 2 * alpha, coarse, best)
 
 
 @formula

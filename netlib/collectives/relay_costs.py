@@ -2,7 +2,7 @@
 
 `g` ranks in each of `nodes` nodes, `up` a rank's link inside the node, `out` its NIC's link. `size` is what one rank
 sends in all, its own block included, as nccl-tests counts it.
-Read with the chapter "Collectives", section "All-to-all".
+Read with the chapter "Collectives", section "An algorithm as data".
 """
 
 import numpy as np

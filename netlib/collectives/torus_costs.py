@@ -1,7 +1,7 @@
 """What buckets on a torus cost: closed forms.
 
 `sides` (..., D) chips along each axis, `link` one direction of a cable. A chip sends and receives on all its links at
-once. Read with the chapter "Collectives", section "On a torus".
+once. Read with the chapter "Collectives", section "An algorithm as data".
 """
 
 import numpy as np

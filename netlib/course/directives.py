@@ -124,6 +124,19 @@ class Agreement(Computed):
         return [nodes.raw("", "".join(badges), format="html")]
 
 
+class AgreementTable(Computed):
+    """`{agreement-table}`: every algorithm in three engines on random cases, run now. A row whose engines part is
+    marked, and the build warns."""
+
+    def compute(self) -> list[nodes.Node]:
+        engines = import_module("netlib.fidelity.engine_table")
+        for each in engines.all_compared():
+            if not each.holds:
+                told = (each.algorithm.id, each.verdict)
+                log.warning("agreement-table: %s: %s", *told, location=self.get_location())
+        return self.markdown(engines.table())
+
+
 def badge(checked: Any) -> str:
     """The HTML of one checked agreement: the sentence, and on opening it both functions and all cases."""
     agreement, mark = checked.agreement, "✓" if checked.holds else "✗"
@@ -243,6 +256,7 @@ DIRECTIVES: dict[str, type[SphinxDirective]] = {
     "exercise": Exercise,
     "exercises": Exercises,
     "agreement": Agreement,
+    "agreement-table": AgreementTable,
     "registry-table": RegistryTable,
     "takeaway": Takeaway,
     "generated": Generated,

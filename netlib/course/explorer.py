@@ -45,6 +45,7 @@ from netlib.course.words import nice, sentence
 
 KNOBS = 3
 SAMPLES = 1_000_000
+SERIES = ("x", "y", "row", "start", "end", "label", "tall")  # channels of one length within a part
 
 
 @dataclass(frozen=True, init=False)
@@ -225,7 +226,7 @@ def state(which: str | Explorer, **values: float | str) -> dict[str, Any]:
                 found[key[2:]] = plain[0]
             elif channel == "x":
                 found.setdefault("x", plain)
-            elif channel in ("y", "z", "load"):
+            elif channel in ("y", "z", "load", "start"):
                 found[getattr(part, "name", key)] = plain
     found["reading"], found["failure"] = own.words(figure, index)
     return found
@@ -256,11 +257,11 @@ def _spread(own: Explorer, figure: Figure, shape: tuple[int, ...]) -> Figure:
     def fit(part: Part) -> Part:
         name = getattr(part, "name", "") or getattr(part, "text", "") or getattr(part, "label", "") or "a number"
         arrays = list(channels(part))
-        longest = max((v.shape[-1] for n, v, _ in arrays if n in ("x", "y")), default=1)
+        longest = max((v.shape[-1] for n, v, _ in arrays if n in SERIES), default=1)
         found = {}
         for channel, value, axes in arrays:
             tail = value.shape[-axes:]
-            if channel in ("x", "y") and axes == 1 and tail == (1,):
+            if channel in SERIES and axes == 1 and tail == (1,):
                 tail = (longest,)  # one value for a whole curve: a level
             fixed = value.ndim == axes
             try:

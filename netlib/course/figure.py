@@ -9,6 +9,7 @@ axes are the same in every state. NaN draws a gap.
     Heat.z           (Y, X)                 (k1, k2, k3, Y, X)
     Rule.at, Number  (1,)                   (k1, k2, k3, 1)
     Diagram.load     (edges,)               (k1, k2, k3, edges)
+    Spans.start      (S,)                   (k1, k2, k3, S)
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -124,7 +125,25 @@ class Diagram:
     own: ClassVar[dict[str, int]] = {"at": 2, "links": 2, "load": 1, "width": 1, "fill": 1}
 
 
-Element = Line | Points | Bars | Heat | Rule | Diagram
+@dataclass(frozen=True)
+class Spans:
+    """One kind of work in a timetable: bars from `start` to `end` along x, in the rows that the y axis names.
+
+    All arrays (S,); NaN draws none. `row` may be a fraction and `tall` less than 0.8, where two bars share a row.
+    `label` is a number written into a bar that has room for it. The order of the series gives each a look of its own.
+    """
+
+    name: str
+    row: ArrayLike
+    start: ArrayLike
+    end: ArrayLike
+    label: ArrayLike = np.nan
+    tall: ArrayLike = 0.8
+    ink: str = "model"
+    own: ClassVar[dict[str, int]] = {"row": 1, "start": 1, "end": 1, "label": 1, "tall": 1}
+
+
+Element = Line | Points | Bars | Heat | Rule | Diagram | Spans
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from netlib.course.figure import Array, Axis, Bars, Diagram, Figure, Heat, Line, Panel, Points, channels
+from netlib.course.figure import Array, Axis, Bars, Diagram, Figure, Heat, Line, Panel, Points, Spans, channels
 
 Limits = tuple[float, float]
 
@@ -27,6 +27,8 @@ def frame(grid: Figure) -> Frame:
         for i, part in enumerate(panel.elements):
             if isinstance(part, Line | Points):
                 xs.append(np.ravel(part.x))
+            elif isinstance(part, Spans):
+                xs += [np.ravel(part.start), np.ravel(part.end)]
             elif isinstance(part, Heat):
                 xs.append(edges(np.asarray(part.x, float), grid.x.scale == "log"))
                 colour[p, i] = span([np.ravel(part.z)], part.colour, tight=True)

@@ -17,7 +17,21 @@ import numpy as np
 import netlib
 from netlib.course.draw import svg
 from netlib.course.explorer import Explorer, Knobbed, states
-from netlib.course.figure import Array, Axis, Bars, Diagram, Figure, Heat, Line, Points, Rule, channels, parts, take
+from netlib.course.figure import (
+    Array,
+    Axis,
+    Bars,
+    Diagram,
+    Figure,
+    Heat,
+    Line,
+    Points,
+    Rule,
+    Spans,
+    channels,
+    parts,
+    take,
+)
 from netlib.course.frame import Frame, Limits, edges, frame, slots, stacks
 from netlib.course.ink import INKS
 from netlib.course.pack import Packer
@@ -187,7 +201,7 @@ def _look(part: Any, x: Axis, y: Axis, colour: Limits | None) -> dict[str, Any]:
         return {"name": part.name, "ink": part.ink, "area": part.area}
     if isinstance(part, Points):
         return {"name": part.name, "ink": part.ink, "notes": part.notes}
-    if isinstance(part, Bars):
+    if isinstance(part, Bars | Spans):
         return {"name": part.name, "ink": part.ink}
     if isinstance(part, Rule):
         return {"along": part.along, "ink": part.ink}

@@ -23,8 +23,8 @@ from netlib import __version__, hardware
 from netlib.units import show
 
 FLOORS = (
-    *("netlib.units", "netlib.links", "netlib.topology", "netlib.collectives"),
-    *("netlib.hardware", "netlib.fidelity.cite"),
+    *("netlib.units", "netlib.links", "netlib.topology", "netlib.collectives.training", "netlib.collectives"),
+    *("netlib.hardware", "netlib.fidelity.cite", "netlib.fidelity.nccl_plans"),
 )
 
 _ALLOWED = (

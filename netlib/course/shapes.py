@@ -5,9 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from netlib.course.figure import Array, Axis, Bars, Diagram, Figure, Heat, Line, Panel, Points, Rule
+from netlib.course.figure import Array, Axis, Bars, Diagram, Figure, Heat, Line, Panel, Points, Rule, Spans
 from netlib.course.frame import Frame, Limits, edges, slots, stacks
 from netlib.course.ink import INKS, RAMP_LIGHT, TEXT, ink
+from netlib.course.spans import draw_spans
 from netlib.course.words import axis_label, nice
 
 Move = Callable[[Any, Panel], None]
@@ -32,6 +33,8 @@ def element(
         return _rule(ax, part, figure.x if part.along == "x" else panel.y, order)
     if isinstance(part, Heat):
         return _heat(ax, part, figure.x, panel.y, frame.colour[place])
+    if isinstance(part, Spans):
+        return draw_spans(ax, part, panel)
     return _diagram(ax, part)
 
 

@@ -1,8 +1,8 @@
 """The book's own roles and directives (a local Sphinx extension, named in _config.yml).
 
 Roles: `fact`, `ratio`, `calc` (netlib.course.prose). Directives (netlib.course.directives): `explorer`, `player`,
-`exercise`, `exercises`, `agreement`, `registry-table`, `takeaway`, `generated`. A name that does not exist is a warning
-with file and line, and the build treats warnings as errors.
+`exercise`, `exercises`, `agreement`, `agreement-table`, `registry-table`, `takeaway`, `generated`. A name that does not
+exist is a warning with file and line, and the build treats warnings as errors.
 
 Prose pages start no kernel: everything here runs inside the build.
 """

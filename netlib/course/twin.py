@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from netlib.course.figure import Axis, Bars, Diagram, Figure, Heat, Line, Points, channels, parts
+from netlib.course.figure import Axis, Bars, Diagram, Figure, Heat, Line, Points, Spans, channels, parts
 from netlib.course.words import NO_VALUE, nice
 
 
@@ -57,6 +57,7 @@ def tables(figure: Figure) -> list[Table]:
         found += _bars({k: e for k, e in keyed.items() if isinstance(e, Bars)}, figure.x, panel.y)
         found += [_heat(k, e, figure.x, panel.y) for k, e in keyed.items() if isinstance(e, Heat)]
         found += [_links(k, e) for k, e in keyed.items() if isinstance(e, Diagram)]
+        found += [_spans(k, e, figure.x, panel.y) for k, e in keyed.items() if isinstance(e, Spans)]
     return found
 
 
@@ -123,3 +124,18 @@ def _links(key: str, diagram: Diagram) -> Table:
         for i, (a, b) in enumerate(ends)
     )
     return Table(("link", "load"), rows)
+
+
+def _spans(key: str, spans: Spans, x: Axis, y: Axis) -> Table:
+    """Some of a series' bars: where, from when, until when."""
+    items = sample(np.shape(spans.start)[-1])
+    rows: Rows = tuple(
+        (
+            Cell(key, "row", i, "", y.categories),
+            Cell(key, "label", i),
+            Cell(key, "start", i, x.unit),
+            Cell(key, "end", i, x.unit),
+        )
+        for i in items
+    )
+    return Table((spans.name, "number", f"from, {x.label}", "until"), rows)

@@ -4,6 +4,10 @@ setup        a published row's set-up, read from its columns
 rates        what links achieve, as NCCL's own tables assume
 calibration  the constants fitted to rows, and which rows
 models       the model's answer for a set-up; never sees the published value
+tuned        the second model: what NCCL itself plans and chooses
+tokens       bytes of a dispatch or combine of experts, counted on its schedule
+peaks        large messages of named machines, and curves to thousands of GPUs
+boards       tables that set models beside each other
 wording      one spelling for numbers, shapes and the words for what is counted
 subjects     what a row is about: how to build it, and what is known beside it
 machines     machines that rows call by name

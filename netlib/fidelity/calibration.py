@@ -1,7 +1,8 @@
 """The constants that no table prints, fitted to a few published rows; those rows are never scored.
 
 Launch: the floor of one call, and the price of a pipeline that starts and drains, c sqrt(size), per NVLink generation.
-Tree: what one more level of nodes costs, alpha d + c sqrt(d size), the shape of the pipelined tree's optimum.
+A queued call has a floor of its own. Tree: what one more level of nodes costs, alpha d + c sqrt(d size), the shape of
+the pipelined tree's optimum, until chunks are full.
 Ring: what one more step costs. MoE: the floor of one low-latency dispatch kernel.
 """
 
@@ -24,9 +25,11 @@ LAUNCH_ROWS = {
     "Blackwell": ("B200x8-001", "B200x8-007", "B200x8-011", "B200x8-013"),
 }
 TREE_ROWS = ("NVT-001", "NVT-019", "NVT-037", "NVT-006", "NVT-024", "NVT-042")
+# the smallest message of each log of queued calls, which do not pay the host for waiting
+QUEUED_ROWS = {"Hopper": "H200x8q-001", "Blackwell": "B200x8q-001"}
 RING_ROWS = ("SIMAI-003", "SIMAI-013", "SIMAI-028")
 MOE_ROWS = ("DEP-003",)
-FITTED = frozenset(sum(LAUNCH_ROWS.values(), ()) + TREE_ROWS + RING_ROWS + MOE_ROWS)
+FITTED = frozenset((*sum(LAUNCH_ROWS.values(), ()), *QUEUED_ROWS.values(), *TREE_ROWS, *RING_ROWS, *MOE_ROWS))
 
 
 def calibrate(rows: Sequence[Row]) -> Constants:
@@ -40,11 +43,15 @@ def calibrate(rows: Sequence[Row]) -> Constants:
         wire = np.array([models.scale_up_time(s)[0] for s in setups])
         launch[name], root[name] = _relative_fit([np.ones_like(sizes), np.sqrt(sizes)], times - wire, times)
 
+    queued = {}
+    for name, id in QUEUED_ROWS.items():
+        (setup,), (time,) = _measured(by_id, (id,))
+        queued[name] = float(time - root[name] * np.sqrt(setup.size) - models.scale_up_time(setup)[0])
+
     setups, times = _measured(by_id, TREE_ROWS)
     depth = np.log2([s.domains for s in setups])
-    sizes = np.array([s.size for s in setups])
     fixed = np.array([launch[models.chip_of(s).name] + models.tree_wire_time(s)[0] for s in setups])
-    level, tree_root = _relative_fit([depth, np.sqrt(depth * sizes)], times - fixed, times)
+    level, tree_root = _relative_fit([depth, np.array([models.fill(s) for s in setups])], times - fixed, times)
 
     setups, times = _measured(by_id, RING_ROWS)
     steps = np.array([2.0 * (s.ranks - 1) for s in setups])
@@ -52,7 +59,7 @@ def calibrate(rows: Sequence[Row]) -> Constants:
     (ring_step,) = _relative_fit([steps], times - fixed, times)
 
     moe = [float(by_id[i]["value"]) * 1e-6 - models.moe_wire_time(read_setup(by_id[i])) for i in MOE_ROWS]
-    return Constants(launch, root, level, tree_root, ring_step, float(np.mean(moe)))
+    return Constants(launch, queued, root, level, tree_root, ring_step, float(np.mean(moe)))
 
 
 @cache

@@ -71,7 +71,7 @@ def fitted_rows() -> int:
 
 
 def scored_rows(what: str = "collectives") -> int:
-    """How many rows the models were scored on: about "collectives", or about "fabrics"."""
+    """How many rows the models were scored on: about "collectives", "fabrics" or "choices" (of an algorithm)."""
     return len(_scored(what))
 
 
@@ -81,8 +81,8 @@ def hit_rows(what: str = "collectives") -> int:
 
 
 def _scored(what: str) -> list[Judged]:
-    if what not in ("collectives", "fabrics"):
-        raise ValueError(f"what = {what[:20]!r} is no part of the table; use collectives or fabrics")
+    if what not in ("collectives", "fabrics", "choices"):
+        raise ValueError(f"what = {what[:20]!r} is no part of the table; use collectives, fabrics or choices")
     return [row for row in judged_rows() if row.ok is not None and about(row.group) == what]
 
 

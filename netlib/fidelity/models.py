@@ -14,8 +14,18 @@ import numpy as np
 from netlib import collectives as c
 from netlib.fidelity.models_topology import predict_topology
 from netlib.fidelity.prediction import Prediction, Unanswerable
-from netlib.fidelity.rates import NIC_SHARE, NVLS_RANKS, PLAIN_TREE_SHARE, PORTS, Generation
+from netlib.fidelity.rates import (
+    BOUNDED_FROM,
+    FULL_CHUNKS,
+    NIC_SHARE,
+    NVLS_RANKS,
+    NVLSTREE_FROM,
+    PLAIN_TREE_SHARE,
+    PORTS,
+    Generation,
+)
 from netlib.fidelity.setup import Setup, read_setup
+from netlib.fidelity.tokens import counted
 from netlib.links import Link
 
 NIC = ("network card", "one transfer")
@@ -27,6 +37,7 @@ class Constants:
     """All fitted constants, in seconds (and seconds per square root of a byte for the `root` terms)."""
 
     launch: Mapping[str, float]
+    queued: Mapping[str, float]
     launch_root: Mapping[str, float]
     tree_level: float
     tree_root: float
@@ -59,6 +70,8 @@ def predict(row: Mapping[str, str], fitted: Constants) -> Prediction:
         return Prediction(
             (moe_wire_time(setup) + fitted.moe_floor) * 1e6, "us", "slower of NVLink and NIC share + floor"
         )
+    if metric in ("bytes", "rate") and collective.startswith("moe_"):
+        return counted(row)
     if metric == "logical bw" and collective.startswith("moe_"):
         setup = read_setup({**row, "message_bytes": "peak"})
         return Prediction(setup.size / moe_wire_time(setup) / 1e9, "GB/s", "all-to-all, the NIC's share outside")
@@ -89,6 +102,8 @@ def collective_time(s: Setup, fitted: Constants) -> tuple[float, str]:
     """Seconds for one collective, and the algorithm taken: the fastest that the row's algorithm column allows."""
     name = chip_of(s).name if s.chip else "Hopper"
     floor = fitted.launch.get(name, fitted.launch["Ampere"])
+    if s.queued:
+        floor = fitted.queued.get(name, floor)
     root = fitted.launch_root.get(name, fitted.launch_root["Ampere"])
     if s.collective == "alltoall":
         return floor + root * np.sqrt(s.size) + all_to_all_wire_time(s), "pairwise, slower of NVLink and NIC"
@@ -100,10 +115,21 @@ def collective_time(s: Setup, fitted: Constants) -> tuple[float, str]:
         return ring, "multi-rail ring"
     depth = np.log2(s.domains)
     wire, algorithm = tree_wire_time(s)
-    tree = floor + fitted.tree_level * depth + fitted.tree_root * np.sqrt(depth * s.size) + wire
+    tree = floor + fitted.tree_level * depth + fitted.tree_root * fill(s) + wire
     if "ree" in s.algorithm or "SHARP" in s.algorithm or tree <= ring:
         return tree, algorithm
     return ring, "multi-rail ring"
+
+
+def fill(s: Setup) -> float:
+    """Square root of levels x bytes that fill a tree's pipeline: those of the message, until its chunks are full.
+
+    Chunks are full from 64 MiB for each rank on the way up: the others of a node, then one for each level of nodes. For
+    two or three nodes and for racks no bound is known.
+    """
+    levels = float(np.log2(s.domains))
+    full = FULL_CHUNKS * (s.domain - 1 + levels) if s.domains >= BOUNDED_FROM and s.domain <= 8 else np.inf
+    return float(np.sqrt(levels * min(s.size, full)))
 
 
 def ring_steps(s: Setup) -> float:
@@ -138,11 +164,18 @@ def tree_wire_time(s: Setup) -> tuple[float, str]:
     passes = {2: 1.0, 3: 1.5}.get(s.domains, 2.0)
     if "SHARP" in s.algorithm and "auto" not in s.algorithm:
         passes = 1.0
-    inside, algorithm = scale_up_time(s)
+    inside, algorithm = scale_up_time(replace(s, algorithm="ring") if plain_tree(s) else s)
     across = passes * s.size / nic_rate(s)
     if algorithm == "ring":
         across /= PLAIN_TREE_SHARE
     return max(inside, across), "NVLS in the domain, tree across" if algorithm == "NVLS" else "double binary tree"
+
+
+def plain_tree(s: Setup) -> bool:
+    """Left to itself on four nodes of Hopper or more, an older NCCL takes no NVLSTree."""
+    forced = s.algorithm.startswith("NVLS") or "SHARP" in s.algorithm
+    older = bool(s.version) and s.version < NVLSTREE_FROM
+    return older and s.domains > 3 and chip_of(s).name == "Hopper" and not forced
 
 
 def all_to_all_wire_time(s: Setup) -> float:

@@ -2,6 +2,7 @@
 
 from collections import Counter
 
+from netlib.fidelity.boards import plan_of
 from netlib.fidelity.calibration import FITTED, constants
 from netlib.fidelity.misses import EXPLAINED
 from netlib.fidelity.rows import published_rows
@@ -11,7 +12,7 @@ from netlib.units import show
 
 def scoreboard() -> str:
     """Collectives: one line for each group: rows, hits, tolerance, median and worst error."""
-    return _board("collectives")
+    return _board("collectives", "choices")
 
 
 def fabric_board() -> str:
@@ -27,10 +28,10 @@ def _programs() -> set[str]:
     return {row["id"] for row in published_rows() if row["confidence"] == "computed"}
 
 
-def _board(what: str) -> str:
+def _board(*what: str) -> str:
     lines = ["| group | rows | hits | tolerance | median error | worst error |", "|---|--:|--:|--:|--:|--:|"]
     for g in summary(judged_rows()):
-        if about(g.group) == what:
+        if about(g.group) in what:
             worst = f"{g.worst_error:+.0%} (`{g.worst}`)" if abs(g.worst_error) > 1e-9 else "none"
             tolerance = share(g.tolerance)
             lines.append(f"| {g.group} | {g.rows} | {g.hits} | {tolerance} | {g.median:.1%} | {worst} |")
@@ -42,7 +43,7 @@ def misses() -> str:
     by_id = {row.id: row for row in judged_rows()}
     parts = []
     for cause in EXPLAINED:
-        lines = [f"**{cause.cause.capitalize()}.** {cause.reason}", "", *_table([by_id[id] for id in cause.rows])]
+        lines = [f"**{cause.title}.** {cause.reason}", "", *_table([by_id[id] for id in cause.rows])]
         parts.append("\n".join(lines))
     return "\n\n".join(parts)
 
@@ -52,9 +53,10 @@ def constants_table() -> str:
     c = constants()
     rows = [
         *((f"floor of one call, {name}", show(t, "µs"), "4") for name, t in c.launch.items()),
+        *((f"floor of one queued call, {name}", show(t, "µs"), "1") for name, t in c.queued.items()),
         *((f"price of filling a pipeline, {name}", _root(t), "with the floor") for name, t in c.launch_root.items()),
         ("one more level of nodes", show(c.tree_level, "µs"), "6"),
-        ("the same, filling the pipeline", _root(c.tree_root), "with the level"),
+        ("the same, filling the pipeline until chunks are full", _root(c.tree_root), "with the level"),
         ("one more step of a ring", show(c.ring_step, "µs"), "3"),
         ("floor of one expert dispatch", show(c.moe_floor, "µs"), "1"),
     ]
@@ -97,8 +99,9 @@ def _root(seconds: float) -> str:
 
 
 def _table(rows: list[Judged]) -> list[str]:
-    lines = ["| row | model | published | error | how |", "|---|--:|--:|--:|---|"]
+    lines = ["| row | model | published | error | how | NCCL's plan |", "|---|--:|--:|--:|---|--:|"]
     for r in rows:
         error = "" if r.rel_error is None else f"{r.rel_error:+.0%}"
-        lines.append(f"| `{r.id}` | {r.model:.4g} {r.unit} | {r.published:.4g} {r.unit} | {error} | {r.note} |")
+        values = f"{r.model:.4g} {r.unit} | {r.published:.4g} {r.unit}"
+        lines.append(f"| `{r.id}` | {values} | {error} | {r.note} | {plan_of(r)} |")
     return lines

@@ -3,6 +3,9 @@
 NVLink: the per-link speeds NCCL plans with (NVIDIA/nccl, src/graph/topo.h, v2.30.7): 20, 20.6 and 40.1 GB/s of a
 nominal 25, 25 and 50. NVLS: the share of them that NCCL expects through the switch (src/graph/tuning.cc, v2.30.7).
 NICs: 0.96 of line rate, NCCL maintainers' 24 and 48 GB/s for 200 and 400 Gb/s ports.
+Trees: NCCL halves a chunk of 512 KiB until each channel has 8 chunks for every rank on the way to the root
+(src/enqueue.cc and src/graph/connect.cc); from there on chunks stay as they are, and a longer message fills no larger
+pipeline. Of NVLSTree it bounds chunks from four nodes on, at sizes that changed with versions (8 MiB to 2 GiB).
 """
 
 from dataclasses import dataclass
@@ -11,6 +14,9 @@ NIC_SHARE = 0.96
 PORTS = {"EDR": 100, "HDR": 200, "NDR": 400, "XDR": 800}  # Gb/s of an InfiniBand port of four lanes
 NVLS_RANKS = 3  # with two ranks NCCL leaves the switch out (src/transport/nvls.cc, until 2.26: gpuCount <= 2)
 PLAIN_TREE_SHARE = 0.92  # tree without NVLS, same file
+FULL_CHUNKS = 16 * 8 * 512 * 1024  # bytes per rank on the way up: 16 channels x 8 x 512 KiB
+BOUNDED_FROM = 4  # nodes
+NVLSTREE_FROM = (2, 28)  # before, NCCL plans half the cards for it on several nodes, less than for a plain tree
 
 
 @dataclass(frozen=True)

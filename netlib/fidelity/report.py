@@ -27,6 +27,8 @@ def text(judged: Sequence[Judged]) -> str:
 
 
 def _line(row: Judged) -> str:
+    if row.model is None:
+        return f"{row.id:12s} {row.note}"
     values = f"model {row.model:.4g}, published {row.published:.4g} {row.unit}"
     return f"{row.id:12s} {values} ({row.rel_error:+.0%}): {row.note}"
 

@@ -17,6 +17,8 @@ from netlib.fidelity.models import predict
 from netlib.fidelity.prediction import Unanswerable
 from netlib.fidelity.rows import Row, published_rows
 from netlib.fidelity.setup import read_setup
+from netlib.fidelity.tokens import BYTES, RATE
+from netlib.fidelity.tuned import chosen, planned, same
 from netlib.units import GiB, MiB, parse
 
 # (metric, regime) -> largest |relative error| that counts as a hit
@@ -33,6 +35,8 @@ TOLERANCE = {
     ("logical bw", "one domain"): 0.15,
     ("logical bw", "across domains"): 0.15,
     models.NIC: 0.05,
+    BYTES: 0.0,
+    RATE: 0.02,  # both sides are printed to two or three digits
     topology.COUNT: 0.0,
     topology.DISTANCE: 0.0005,  # printed to four or five digits
     topology.CUT: 0.0,
@@ -43,6 +47,8 @@ TOLERANCE = {
     topology.BINS: 0.01,  # some tables come from trials
     topology.WATTS: 0.01,
 }
+CHOICES = ("selection", "what NCCL chose")
+TOLERANCE[CHOICES] = 0.0
 FABRICS = ("topology", "ECMP", "optics", "network card")  # groups of the chapter on scale-out start so
 INPUT_METRICS = ("link bandwidth", "per-hop latency")
 
@@ -51,7 +57,8 @@ INPUT_METRICS = ("link bandwidth", "per-hop latency")
 class Judged:
     """One published row beside the model. `model`, `rel_error`, `tolerance` and `ok` are None where there is none.
 
-    `rel_error` is relative to the published value; for mean rates of hashed flows, to a host's own link.
+    `rel_error` is relative to the published value; for mean rates of hashed flows, to a host's own link; for an
+    algorithm that NCCL chose, 1 if the model chooses another. `tuner` is the second model's value, NCCL's own plan.
     """
 
     group: str
@@ -64,6 +71,12 @@ class Judged:
     tolerance: float | None
     ok: bool | None
     note: str
+    tuner: float | None = None
+
+    @property
+    def tuner_error(self) -> float | None:
+        """Relative error of the second model, on rows that are scored."""
+        return None if self.tuner is None or self.rel_error is None else self.tuner / (self.published or 1.0) - 1
 
 
 def judge(rows: Iterable[Row]) -> list[Judged]:
@@ -78,11 +91,13 @@ def judged_rows() -> tuple[Judged, ...]:
 
 
 def about(group: str) -> str:
-    """What a group's rows are about: "fabrics" or "collectives".
+    """What a group's rows are about: "fabrics", "collectives" or "choices".
 
     >>> about("topology: distances"), about("busbw: one domain, < 1 MiB")
     ('fabrics', 'collectives')
     """
+    if group.split(":")[0] == CHOICES[0]:
+        return "choices"
     return "fabrics" if group.split(":")[0] in FABRICS else "collectives"
 
 
@@ -99,6 +114,8 @@ def _judge(row: Row) -> Judged:
     name, unit = row.get("id") or "(no id)", row.get("unit") or ""
     metric = row.get("metric") or ""
     published = _value(row)
+    if metric == "algorithm":
+        return _selected(row, name)
     if metric in INPUT_METRICS:
         return Judged("inputs", name, "input", None, published, unit, None, None, None, "a rate that models start from")
     try:
@@ -121,9 +138,30 @@ def _judge(row: Row) -> Judged:
     error = model / published - 1 if published else float(model)  # none published: each one counted is an error
     if key == topology.MEAN:
         error = (model - published) / factor
-    return Judged(
-        group, name, "predicted", model, published, unit, error, tolerance, abs(error) <= tolerance, prediction.note
-    )
+    hit, tuner = abs(error) <= tolerance, _tuner(row, metric)
+    tuner = None if tuner is None else tuner * factor
+    return Judged(group, name, "predicted", model, published, unit, error, tolerance, hit, prediction.note, tuner)
+
+
+def _tuner(row: Row, metric: str) -> float | None:
+    """The second model's value in GB/s, None where it has none."""
+    try:
+        return planned(row).value if metric in ("busbw", "algbw") else None
+    except Unanswerable:
+        return None
+
+
+def _selected(row: Row, name: str) -> Judged:
+    """A row whose value is an algorithm that NCCL was seen to choose."""
+    group, seen = ": ".join(CHOICES), (row.get("value") or "").strip()
+    try:
+        choice = chosen(row)
+    except Unanswerable as reason:
+        return Judged("not answerable", name, "not answerable", None, None, "", None, None, None, str(reason))
+    if not seen:
+        return Judged(group, name, "predicted", None, None, "", None, 0.0, None, f"{choice}; no published choice")
+    hit = same(choice, seen)
+    return Judged(group, name, "predicted", None, None, "", 1.0 - hit, 0.0, hit, f"{choice} chosen, {seen} seen")
 
 
 def _factor(ours: str, theirs: str, metric: str) -> float:

@@ -20,7 +20,8 @@ class Setup:
     """One measurement's set-up. Bandwidths in bytes/s one way; `size` in bytes.
 
     `domain` is the number of ranks that share a scale-up fabric, `nvlink` what one GPU's links achieve (0 if the GPU is
-    not stated), `nics` and `nic` the NICs of one node and the line rate of each.
+    not stated), `nics` and `nic` the NICs of one node and the line rate of each. `version` is NCCL's, () if not stated;
+    `queued` calls do not wait for the one before.
     """
 
     collective: str
@@ -34,6 +35,8 @@ class Setup:
     nic: float
     ranks: int
     size: float
+    version: tuple[int, ...] = ()
+    queued: bool = False
 
     @property
     def domains(self) -> int:
@@ -81,7 +84,15 @@ def read_setup(row: Mapping[str, str]) -> Setup:
         nic=gbps(line) if line else 0.0,
         ranks=ranks,
         size=_size(row),
+        version=_version(where),
+        queued="queued" in where,
     )
+
+
+def _version(text: str) -> tuple[int, ...]:
+    """NCCL's version where the text names it: "NCCL 2.27.7", or "NCCL 2.23 or older"."""
+    found = re.search(r"\bNCCL v?(2\.\d+(?:\.\d+)?)\b", text)
+    return tuple(int(part) for part in found[1].split(".")) if found else ()
 
 
 def _scale_up(chip: Generation | None, stated: float | None) -> float:

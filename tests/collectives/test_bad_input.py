@@ -35,37 +35,121 @@ DGX = nccl.named("dgx-h100", 2)
 RUN = training.runs("megatron")[0]
 
 GIVEN = {  # a right value for each argument that has no default
-    "n": 4, "size": 1e6, "sizes": [1e6], "link": LINK, "up": Link(0, 450e9), "out": LINK, "g": 4, "nodes": 2, "op": "all_reduce",
-    "model": 1e9, "dp": 8, "tp": 8, "pp": 8, "ep": 8, "stage": 2, "schedule": RING, "buffers": np.ones((4, 4)), "fabric": STAR,
-    "rng": np.random.default_rng(0), "time": 1e-3, "busbw": 1e11, "radix": 2, "sides": [2, 2], "tokens": 8, "hidden": 64,
-    "width": 2, "layers": 4, "top_k": 2, "total": 8, "groups": 2, "levels": 2, "share": 0.9, "alpha": 1e-6, "bandwidth": 5e10,
-    "volume": [[0, 6], [2, 0]], "order": [0, 2, 1, 3], "experts": [[[0, 3]], [[1, 2]]], "routing": ROUTING, "name": "x",
-    "schedules": [RING, RING], "phases": [], "step": 0, "src": [0, 1], "dst": [1, 0], "chunk": [0, 1], "add": True,
-    "cables": [1], "factor": 4.0, "L": 1e-6, "o": 1e-6, "G": 1e-11, "version": "2.30.7", "gpu": "Hopper", "per_node": 8,
-    "settings": {"NCCL_ALGO": "ring"}, "text": "NCCL_ALGO=ring", "cluster": DGX, "channels": 4, "p": 4, "m": 8, "v": 2,
-    "layout": LAYOUT, "axis": "tp", "sequences": 16, "id": "gpt3-175b", "flows": FLOWS, "flow": FLOWS[0], "bucket": 25e6,
-    "place": training.placement(LAYOUT, "tp", 8), "backward": [1.0, 1.0], "gradients": [1e7, 1e7], "cost": lambda size: size * 1e-9,
-    "compute": [1.0, 1.0], "gather": [0.5, 0.5], "paper": "megatron", "run": RUN, "shape": MODEL, "small": lambda size: 1e-6 + 2 * size * 1e-9,
-    "large": lambda size: 1e-5 + size * 1e-9, "reduce_inside": ring_reduce_scatter(4), "across": ring_allreduce(2),
-    "gather_inside": ring_all_gather(4), "forward": 1.0, "overlapped": 2.5, "weight": 0.5, "count": 4, "intra": 1e9, "inter": 1e9,
-    "ring": nccl.Channels(4, 1e10, 1e10), "tuning": nccl.tune("2.30.7", DGX), "rows": training.side_by_side(),
-}  # fmt: skip
+    "n": 4,
+    "size": 1e6,
+    "sizes": [1e6],
+    "link": LINK,
+    "up": Link(0, 450e9),
+    "out": LINK,
+    "g": 4,
+    "nodes": 2,
+    "op": "all_reduce",
+    "model": 1e9,
+    "dp": 8,
+    "tp": 8,
+    "pp": 8,
+    "ep": 8,
+    "stage": 2,
+    "schedule": RING,
+    "buffers": np.ones((4, 4)),
+    "fabric": STAR,
+    "rng": np.random.default_rng(0),
+    "time": 1e-3,
+    "busbw": 1e11,
+    "radix": 2,
+    "sides": [2, 2],
+    "tokens": 8,
+    "hidden": 64,
+    "width": 2,
+    "layers": 4,
+    "top_k": 2,
+    "total": 8,
+    "groups": 2,
+    "levels": 2,
+    "share": 0.9,
+    "alpha": 1e-6,
+    "bandwidth": 5e10,
+    "volume": [[0, 6], [2, 0]],
+    "order": [0, 2, 1, 3],
+    "experts": [[[0, 3]], [[1, 2]]],
+    "routing": ROUTING,
+    "name": "x",
+    "schedules": [RING, RING],
+    "phases": [],
+    "step": 0,
+    "src": [0, 1],
+    "dst": [1, 0],
+    "chunk": [0, 1],
+    "add": True,
+    "cables": [1],
+    "factor": 4.0,
+    "L": 1e-6,
+    "o": 1e-6,
+    "G": 1e-11,
+    "version": "2.30.7",
+    "gpu": "Hopper",
+    "per_node": 8,
+    "settings": {"NCCL_ALGO": "ring"},
+    "text": "NCCL_ALGO=ring",
+    "cluster": DGX,
+    "channels": 4,
+    "p": 4,
+    "m": 8,
+    "v": 2,
+    "layout": LAYOUT,
+    "axis": "tp",
+    "sequences": 16,
+    "id": "gpt3-175b",
+    "flows": FLOWS,
+    "flow": FLOWS[0],
+    "bucket": 25e6,
+    "place": training.placement(LAYOUT, "tp", 8),
+    "backward": [1.0, 1.0],
+    "gradients": [1e7, 1e7],
+    "cost": lambda size: size * 1e-9,
+    "compute": [1.0, 1.0],
+    "gather": [0.5, 0.5],
+    "paper": "megatron",
+    "run": RUN,
+    "shape": MODEL,
+    "small": lambda size: 1e-6 + 2 * size * 1e-9,
+    "large": lambda size: 1e-5 + size * 1e-9,
+    "reduce_inside": ring_reduce_scatter(4),
+    "across": ring_allreduce(2),
+    "gather_inside": ring_all_gather(4),
+    "forward": 1.0,
+    "overlapped": 2.5,
+    "weight": 0.5,
+    "count": 4,
+    "intra": 1e9,
+    "inter": 1e9,
+    "ring": nccl.Channels(4, 1e10, 1e10),
+    "tuning": nccl.tune("2.30.7", DGX),
+    "rows": training.side_by_side(),
+}
 OWN = {
     "collectives": {
         "LogGP": {"g": 0.0},
         "expected_copies": {"total": 8},
         "routing_of": {"g": 2, "nodes": 1, "total": 4},
         "shard_bytes": {"tp": 8},
-            },
+    },
     "nccl": {"named": {"name": "p5"}, "variable": {"name": "NCCL_ALGO"}, "symmetric_times": {"op": "all_reduce"}},
     "training": {
-        "step_flows": {"model": MODEL}, "step_time": {"model": MODEL, "cluster": MACHINE},
-        "by_order": {"model": MODEL, "cluster": MACHINE}, "call_time": {"cluster": MACHINE},
-        "check_fit": {"model": MODEL}, "stage_layers": {"model": MODEL}, "token_copies": {"experts": 64, "ep": 8, "g": 8},
-        "timetable": {"schedule": training.one_f_one_b(2, 4)}, "dualpipe_idle": {"backward": 2.0},
-        "zero_bubble_idle": {"backward": 2.0}, "Cluster": {"peak": 1e15, "matmul": 8e14, "name": "x"}, "placement": {"g": 8},
+        "step_flows": {"model": MODEL},
+        "step_time": {"model": MODEL, "cluster": MACHINE},
+        "by_order": {"model": MODEL, "cluster": MACHINE},
+        "call_time": {"cluster": MACHINE},
+        "check_fit": {"model": MODEL},
+        "stage_layers": {"model": MODEL},
+        "token_copies": {"experts": 64, "ep": 8, "g": 8},
+        "timetable": {"schedule": training.one_f_one_b(2, 4)},
+        "dualpipe_idle": {"backward": 2.0},
+        "zero_bubble_idle": {"backward": 2.0},
+        "Cluster": {"peak": 1e15, "matmul": 8e14, "name": "x"},
+        "placement": {"g": 8},
     },
-}  # fmt: skip
+}
 for each in (
     "loggp_binomial_broadcast_time",
     "loggp_recursive_doubling_time",
@@ -76,8 +160,20 @@ for each in (
 MADE = {
     "collectives": {"Counts", "Op", "Routing", "Run", "Step", "Wiring", "Phase", "Schedule"},
     "nccl": {"Choice", "Symmetric", "Tuning", "Variable", "Verdict"},
-    "training": {"Beside", "Copies", "Flow", "Model", "Ordered", "Overlap", "Pipeline", "Placement", "PublishedRun", "Timetable", "TrainingStep"},
-}  # fmt: skip
+    "training": {
+        "Beside",
+        "Copies",
+        "Flow",
+        "Model",
+        "Ordered",
+        "Overlap",
+        "Pipeline",
+        "Placement",
+        "PublishedRun",
+        "Timetable",
+        "TrainingStep",
+    },
+}
 PACKAGES = {"collectives": collectives, "nccl": nccl, "training": training}
 NAMES = [
     (package, name)
@@ -218,15 +314,30 @@ def phase_by_hand(**other: object) -> collectives.Phase:
         (lambda: phase_by_hand(times=2.5), "times = 2.5 must be a whole number"),
         (lambda: phase_by_hand(times=0), "count, times and stride from 1; make one with phase"),
         (lambda: phase_by_hand(src=[0, -1]), "counts ranks from 0"),
-        (lambda: phase_by_hand().placed([[0]]), r"groups has shape \(1, 1\); give whole numbers \(G, n\), n at least 2"),
-        (lambda: phase_by_hand().placed([[0, 1]], offset=[1, 2, 3]), "offset = .* must be one whole number, or one for each"),
+        (
+            lambda: phase_by_hand().placed([[0]]),
+            r"groups has shape \(1, 1\); give whole numbers \(G, n\), n at least 2",
+        ),
+        (
+            lambda: phase_by_hand().placed([[0, 1]], offset=[1, 2, 3]),
+            "offset = .* must be one whole number, or one for each",
+        ),
         (lambda: phase(0, 0, 1, 2**31, True), "chunk = 2147483648 is beyond 2"),
         (lambda: schedule_of("x", "reduce", 2, [3]), "phases = '3' is not a Phase; make one with phase"),
-        (lambda: collectives.in_turn("x", "all_reduce", [RING, 3]), "schedules = '3' is not a Schedule; make one with a builder"),
-        (lambda: collectives.execute(RING, np.full((4, 4), "a")), "buffers holds <U1, which does not add; give numbers"),
+        (
+            lambda: collectives.in_turn("x", "all_reduce", [RING, 3]),
+            "schedules = '3' is not a Schedule; make one with a builder",
+        ),
+        (
+            lambda: collectives.execute(RING, np.full((4, 4), "a")),
+            "buffers holds <U1, which does not add; give numbers",
+        ),
         (lambda: collectives.expected(RING, np.ones((4, 3))), r"buffers has shape \(4, 3\); give \(4, 4, ...\)"),
         (lambda: collectives.torus_bytes(1, [2, 2], both_ways=3), "both_ways = 3 must be True or False"),
-        (lambda: collectives.expected_copies(2, [8, 9], 4), r"total = \[8.0, 9.0\] experts must divide among groups = 4"),
+        (
+            lambda: collectives.expected_copies(2, [8, 9], 4),
+            r"total = \[8.0, 9.0\] experts must divide among groups = 4",
+        ),
         (lambda: collectives.busbw_factor([2, 3], ["all_reduce"]), "op = .* must be text"),
         (lambda: collectives.crossover_size(LINK.time, lambda size: None), "large = 'None' is not a number"),
         (lambda: nccl.Cluster("Hopper", 2, 8, 4), "ring = '4' is not a Channels; make one with"),
@@ -237,10 +348,13 @@ def phase_by_hand(**other: object) -> collectives.Phase:
         (lambda: training.Widths(weight=0), "weight = 0 must be above 0 bytes a number"),
         (lambda: training.Cluster("x", 1, 1, 4, LINK), "up = '4' is not a Link"),
         (lambda: training.axis_bytes([3]), "flows = '3' is not a Flow"),
-        (lambda: training.reduced([1.0, 1.0], [1.0, 1.0], 1, lambda size: [1.0, 2.0, 3.0]), r"cost returns shape \(3,\) for"),
+        (
+            lambda: training.reduced([1.0, 1.0], [1.0, 1.0], 1, lambda size: [1.0, 2.0, 3.0]),
+            r"cost returns shape \(3,\) for",
+        ),
         (lambda: training.Model("x", "x", 1.5, 8, 1, 8, 8, 8, 0, ""), "layers = 1.5 must be a whole number"),
     ],
-)  # fmt: skip
+)
 def test_the_sentence_names_the_argument_and_the_fix(call, says: str) -> None:
     with pytest.raises(ValueError, match=says) as error:
         call()
@@ -277,11 +391,30 @@ def test_what_is_built_does_not_change_with_the_arrays_it_was_built_from() -> No
 
 
 PASTES = [
-    "FOO = bar", "NCCL_ALGO = ring", "NCCL_ALGO=ring\r\nNCCL_PROTO=LL\r\n", "# a comment", "NCCL_ALGO=ring\nNCCL_ALGO=tree", "=x",
-    "NCCL_ALGO=\u201cring\u201d", "NCCL_IB_TIMEOUT=\u00b2", "NCCL_IB_TIMEOUT=\u0663", "NCCL_IB_TIMEOUT=--5", "NCCL_IB_TIMEOUT=" + "9" * 5000,
-    "NCCL_P2P_LEVEL=\u00b2", "NCCL_P2P_LEVEL=" + "9" * 5000, "NCCL_MIN_CTAS=\u00b2", "NCCL_NET_OVERHEAD=" + "9" * 400, "NCCL_ALGO=^", "NCCL_ALGO=;",
-    "NCCL_IB_RETRY_CNT=\u00b2\nNCCL_IB_TIMEOUT=22", "NCCL_ALGO=" + "ring," * 20_000, "\0", "export", "NCCL_ALGO=", "- name: NCCL_ALGO",
-]  # fmt: skip
+    "FOO = bar",
+    "NCCL_ALGO = ring",
+    "NCCL_ALGO=ring\r\nNCCL_PROTO=LL\r\n",
+    "# a comment",
+    "NCCL_ALGO=ring\nNCCL_ALGO=tree",
+    "=x",
+    "NCCL_ALGO=\u201cring\u201d",
+    "NCCL_IB_TIMEOUT=\u00b2",
+    "NCCL_IB_TIMEOUT=\u0663",
+    "NCCL_IB_TIMEOUT=--5",
+    "NCCL_IB_TIMEOUT=" + "9" * 5000,
+    "NCCL_P2P_LEVEL=\u00b2",
+    "NCCL_P2P_LEVEL=" + "9" * 5000,
+    "NCCL_MIN_CTAS=\u00b2",
+    "NCCL_NET_OVERHEAD=" + "9" * 400,
+    "NCCL_ALGO=^",
+    "NCCL_ALGO=;",
+    "NCCL_IB_RETRY_CNT=\u00b2\nNCCL_IB_TIMEOUT=22",
+    "NCCL_ALGO=" + "ring," * 20_000,
+    "\0",
+    "export",
+    "NCCL_ALGO=",
+    "- name: NCCL_ALGO",
+]
 
 
 @pytest.mark.parametrize("text", PASTES)
@@ -291,8 +424,9 @@ def test_a_strange_paste_is_judged_or_refused_in_one_sentence(text: str) -> None
             assert all(each.verdict in nccl.VERDICTS for each in nccl.lint_nccl_env(text, version))
             nccl.tune(version, DGX, variables=nccl.parse_env(text))
         except ValueError as error:
-            assert "\n" not in str(error)
-            assert not any(foreign in str(error) for foreign in (*NOT_OURS, "invalid literal", "Exceeds", "argmax"))
+            said = str(error)
+            assert "\n" not in said
+            assert not any(foreign in said for foreign in (*NOT_OURS, "invalid literal", "Exceeds", "argmax"))
 
 
 def test_pastes_from_windows_and_with_several_commands_in_a_line() -> None:

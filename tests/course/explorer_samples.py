@@ -5,7 +5,7 @@ from typing import Annotated
 import numpy as np
 
 from netlib.course.explorer import Knob, each, explorer, pick
-from netlib.course.figure import Array, Axis, Bars, Diagram, Figure, Heat, Line, Number, Panel, Points, Rule
+from netlib.course.figure import Array, Axis, Bars, Diagram, Figure, Heat, Line, Number, Panel, Points, Rule, Spans
 
 WORDS = {"title": "A sample", "caption": "What a reader should take away.", "alt": "What the picture looks like."}
 
@@ -119,4 +119,21 @@ def panels(gain: Annotated[Array, Knob(0.1, 0.5, 2.5)]) -> Figure:
     )
 
 
-SAMPLES = (bars, heat, classes, diagram, panels)
+@explorer("sample-spans", **WORDS)
+def spans(late: Annotated[Array, Knob(0.0, 1.0, 4.0, unit="s", label="late by")]) -> Figure:
+    """A timetable: two series share a row, one has a gap, one is labelled, one is striped."""
+    return Figure(
+        x=Axis("time", "s"),
+        y=Axis("", categories=("network", "compute")),
+        elements=(
+            Spans("forward", [1.0, 1.0, np.nan], [0.0, 2.0, 3.0], [2.0, 4.0, 5.0], [1.0, 2.0, 3.0], ink="compute"),
+            Spans("backward", [1.2, 1.2], np.array([4.0, 5.0]), np.array([5.0, 6.0]), tall=0.4, ink="useful"),
+            Spans("reduce", [0.0, 0.0], 4 + late + np.array([0.0, 2.0]), 6 + late + np.array([0.0, 2.0]), ink="nic"),
+            Rule(6.0, "computed at {at}"),
+        ),
+        reading="The network is {late} late.",
+        failure=lambda s: "The step waits." if s["late"] > 1 else "",
+    )
+
+
+SAMPLES = (bars, heat, classes, diagram, panels, spans)

@@ -6,16 +6,21 @@ import warnings
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 from sphinx.application import Sphinx
 from sphinx.util.docutils import docutils_namespace
 
+from netlib.collectives import ring_allreduce
 from netlib.course.directives import badge
+from netlib.fidelity import engine_table
 from netlib.fidelity.agreement import check
 from netlib.fidelity.agreements import agreements, find
+from netlib.fidelity.algorithms import algorithm
+from netlib.fidelity.engines import compared
 
 BOOK = Path(__file__).resolve().parents[2] / "book"
-CHAPTERS = ("01_scale_up.md", "02_scale_out.md")
+CHAPTERS = ("01_scale_up.md", "02_scale_out.md", "03_collectives.md")
 
 
 def uncovered(page: str) -> list[str]:
@@ -101,3 +106,44 @@ def test_an_unknown_one_is_a_warning_with_its_line(build):
     _, told = build("```{agreement} pigeons\n```\n")
     assert len(told) == 1
     assert "index.md:3: WARNING: agreement: agreement 'pigeons' does not exist" in told[0]
+
+
+RING = algorithm("all-reduce, ring")
+
+
+def test_the_table_shows_every_line_and_what_bounds_are(build, monkeypatch):
+    bound = algorithm("all-reduce, two trees, as published")
+    monkeypatch.setattr(engine_table, "ALGORITHMS", (RING, bound))
+    html, told = build("```{agreement-table}\n```\n")
+    assert told == []
+    assert "2 of 2 algorithms hold" in html
+    assert html.count("<tr") == 3
+    assert "✓ exact" in html
+    assert "✓ a bound from above" in html
+    assert "4 to 6 of them are not needed" in html
+
+
+def other_chunk(n):
+    """A ring one of whose messages carries another chunk: same steps, same messages, same bytes."""
+    ring = ring_allreduce(n)
+    if n < 3:
+        return ring
+    first, *rest = ring.phases
+    return replace(ring, phases=(replace(first, chunk=np.where(np.arange(n) == 0, 0, first.chunk)), *rest))
+
+
+@pytest.mark.parametrize(
+    ("bent", "says"),
+    [
+        (replace(RING, closed=lambda *case: 1.01 * RING.closed(*case)), "they part"),
+        (replace(RING, made=other_chunk), "wrong sum"),
+    ],
+)
+def test_a_line_that_parts_is_seen_and_stops_a_strict_build(build, monkeypatch, bent, says):
+    monkeypatch.setattr(engine_table, "_held", compared)
+    monkeypatch.setattr(engine_table, "ALGORITHMS", (bent, algorithm("reduce, binomial tree")))
+    html, told = build("```{agreement-table}\n```\n")
+    assert "1 of 2 algorithms hold" in html
+    assert html.count("✗") == 1
+    assert len(told) == 1
+    assert f"index.md:3: WARNING: agreement-table: all-reduce, ring: {says}" in told[0]

@@ -5,13 +5,13 @@ import itertools
 import numpy as np
 import pytest
 
+from netlib import collectives as c
 from netlib.course.explorer import state
 from netlib.course.explorers.fidelity_map import USABLE
 from netlib.fidelity import judge, published_rows, summary
 from netlib.fidelity.score import about
 from netlib.hardware import bandwidth, node
 from netlib.units import GB, GiB, MiB
-from tests.collectives import executed
 
 # ---- ring-bytes
 
@@ -25,20 +25,19 @@ def test_a_ring_sends_two_n_minus_one_nths(n, buffers):
 
 @pytest.mark.parametrize("n", [2, 4, 8, 16, 32])
 @pytest.mark.parametrize(
-    ("collective", "line", "rounds", "blocks"),
+    ("collective", "line", "builder"),
     [
-        ("all_reduce", "ring", executed.ring, None),
-        ("all_reduce", "doubling", executed.recursive_doubling, 1),
-        ("reduce_scatter", "ring", executed.ring_reduce_scatter, None),
-        ("all_gather", "doubling", executed.bruck_all_gather, None),
-        ("broadcast", "doubling", executed.binomial_broadcast, 1),
+        ("all_reduce", "ring", c.ring_allreduce),
+        ("all_reduce", "doubling", c.recursive_doubling_allreduce),
+        ("reduce_scatter", "ring", c.ring_reduce_scatter),
+        ("all_gather", "doubling", c.bruck_all_gather),
+        ("broadcast", "doubling", c.binomial_broadcast),
     ],
 )
-def test_lines_are_the_bytes_an_executed_collective_sends(n, collective, line, rounds, blocks):
-    machine = executed.Machine(n, blocks or n, size=1.0)
-    machine.run(np.ones((n, blocks or n)), rounds(n, blocks) if blocks else rounds(n))
+def test_lines_are_the_bytes_an_executed_collective_sends(n, collective, line, builder):
+    sent = c.counts(builder(n), 1.0).sent.max()
     found = state("ring-bytes", collective=collective)
-    assert found[line][found["x"].index(n)] == pytest.approx(machine.sent.max())
+    assert found[line][found["x"].index(n)] == pytest.approx(sent)
 
 
 def test_doubling_fails_with_large_buffers_only():

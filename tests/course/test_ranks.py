@@ -275,7 +275,10 @@ def test_of_many_that_wait_three_are_named():
             "rank 0 still runs after 1 s; is there a loop without an end?",
         ),
         (lambda me, buffer: os._exit(3) if me.rank else me.receive(1), "rank 1 ended without a word"),
-        (lambda me, buffer: lambda: None, "rank 0 returned a function, which cannot be handed over"),  # a result that cannot leave its process
+        (
+            lambda me, buffer: lambda: None,
+            "rank 0 returned a function, which cannot be handed over",
+        ),  # a result that cannot leave its process
     ],
 )
 def test_a_rank_that_does_not_come_back(work, sentence, fork):

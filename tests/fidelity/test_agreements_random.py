@@ -69,3 +69,29 @@ def test_bytes_across(half, size):
 @few
 def test_staging(share, slowdown):
     holds("staged-loss", share, slowdown)
+
+
+@given(st.floats(0, 1e10), st.integers(1, 40), st.floats(0, 1e-3), st.floats(1e6, 1e12))
+@few
+def test_rings_and_adding_switches(size, n, alpha, bandwidth):
+    for id in ("ring-counted", "ring-simulated", "nvls-simulated")[: 3 if n > 1 else 2]:
+        holds(id, size, n, alpha, bandwidth)
+
+
+@given(st.floats(1, 1e10), st.integers(1, 6), st.integers(1, 4), st.floats(1e9, 1e12), st.floats(1e9, 1e12))
+@few
+def test_rings_on_rails(size, g, half, up, out):
+    for id in ("rails-counted", "rails-simulated"):
+        holds(id, size, g, 2 * half, up, out)
+
+
+@given(st.integers(2, 40), st.floats(1, 1e10))
+@few
+def test_nobody_sends_less(n, size):
+    holds("least-bytes", n, size)
+
+
+@given(st.integers(2, 6), st.integers(1, 3))
+@few
+def test_balance(nodes, times):
+    holds("domain-balance", float(times * nodes), nodes)

@@ -3,8 +3,8 @@
 Along each axis the chips form rings. After reduce-scatter along one axis a chip has a d-th of the buffer left to sum
 along the next: the bucket empties. Chips count with the last axis fastest, as in `netlib.topology.torus`. The buffer
 is numbered in one digit an axis, the first axis that is summed lowest.
-Read with the chapter "Collectives", section "On a torus". Algorithm: Barnett, Littlefield, Payne and van de Geijn
-(1993), for one ring after the other; Jain and Sabharwal (2010) for all links at once.
+Read with the chapter "Collectives", section "An algorithm as data". Algorithm: Barnett, Littlefield, Payne and van de
+Geijn (1993), for one ring after the other; Jain and Sabharwal (2010) for all links at once.
 """
 
 import math

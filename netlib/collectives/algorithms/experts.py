@@ -2,8 +2,8 @@
 
 A gate picks `top_k` experts for every token; the ranks hold equally many experts each, in order. Dispatch sends a token
 to the ranks of its experts; combine adds what they return at the token's own rank.
-Read with the chapter "Collectives", section "All-to-all". Sources: DeepSeek-AI (2024), DeepSeek-V3, sections 2.1.2 and
-3.2.2, for the node limit and for one crossing a node; deepseek-ai/DeepEP, README, for the two kinds of kernel.
+Read with the chapter "Collectives", section "An algorithm as data". Sources: DeepSeek-AI (2024), DeepSeek-V3, sections
+2.1.2 and 3.2.2, for the node limit and for one crossing a node; deepseek-ai/DeepEP, README, for the two kernels.
 """
 
 from dataclasses import dataclass

@@ -2,7 +2,7 @@
 
 Rank r is rank r % g of node r // g. A block for another node's rank i is first handed to rank i of one's own node over
 NVLink, and goes out by that rank's NIC: no message changes rails, so that no spine is crossed. NCCL calls it PXN.
-Read with the chapter "Collectives", section "All-to-all". Block (s, d) is chunk s n + d.
+Read with the chapter "Collectives", section "An algorithm as data". Block (s, d) is chunk s n + d.
 """
 
 import numpy as np

@@ -1,7 +1,7 @@
 """Switched: collectives in which switches add and multicast (NVLink SHARP, InfiniBand SHARP).
 
 A switch that adds is a rank beyond the n that hold buffers: it keeps the sum of what comes up and sends it down.
-Read with the chapter "Collectives", section "When the switch adds". Sources: NVIDIA, PTX instructions
+Read with the chapter "Collectives", section "The switch adds". Sources: NVIDIA, PTX instructions
 multimem.ld_reduce and multimem.st; Graham et al. (2016) for SHARP's trees.
 """
 

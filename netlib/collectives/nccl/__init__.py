@@ -5,6 +5,7 @@ graph      what NCCL's topology search hands to it: channels and their speeds; n
 tables     every constant by version, with its source (tables.csv)
 bandwidth, latency, rules   the three parts of the cost model
 closed     the single threshold of NCCL 2.4
+switching  the sizes at which the choice changes, exactly
 selection  how NCCL_ALGO and NCCL_PROTO are read
 variables  environment variables: defaults by version, what they change, tuning with them set
 lint       a verdict for each line of a pasted configuration
@@ -14,6 +15,7 @@ symmetric  the other, smooth model: kernels for symmetric memory (2.27 and later
 from netlib.collectives.nccl.closed import tree_threshold
 from netlib.collectives.nccl.graph import Channels, Cluster, named, nvls_channels
 from netlib.collectives.nccl.lint import VERDICTS, Verdict, lint_nccl_env
+from netlib.collectives.nccl.switching import Span, last_size, spans
 from netlib.collectives.nccl.symmetric import Symmetric, symmetric_times
 from netlib.collectives.nccl.tables import edition, editions
 from netlib.collectives.nccl.tuning import Choice, Tuning, tune
@@ -25,6 +27,7 @@ __all__ = [
     "Channels",
     "Choice",
     "Cluster",
+    "Span",
     "Symmetric",
     "Tuning",
     "Variable",
@@ -32,10 +35,12 @@ __all__ = [
     "edition",
     "editions",
     "known_variables",
+    "last_size",
     "lint_nccl_env",
     "named",
     "nvls_channels",
     "parse_env",
+    "spans",
     "symmetric_times",
     "tree_threshold",
     "tune",

@@ -4,7 +4,7 @@ The search looks for channels (rings, trees, heads of the switch) and the speed 
 between nodes. The cost model sees nothing else of the machine: channels x speed, the kind of link, the GPU and the
 maker of the CPU. The search itself is not modelled. A `Cluster` states its result, and the named ones say where the
 numbers come from: the log of a run ("24 coll channels") or the list of speeds that the search tries.
-Read with the chapter "Collectives", section "What NCCL chooses".
+Read with the chapter "Collectives", section "NCCL decides".
 """
 
 from collections.abc import Mapping

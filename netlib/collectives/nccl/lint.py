@@ -2,7 +2,7 @@
 
 Most such lines are copied from another cluster and another year. The lint compares with the default of the version in
 use, and where a variable takes choices away from NCCL it asks the cost model for the price.
-Read with the chapter "Collectives", section "What NCCL chooses".
+Read with the chapter "Collectives", section "NCCL decides".
 """
 
 from collections.abc import Mapping
@@ -122,7 +122,10 @@ def _rule(
     if known.kind == "level" and (number := integer(value)) is not None:
         meant = known.choices[min(number, len(known.choices) - 1)] if known.name != "NCCL_P2P_LEVEL" else ""
         path = f" (here {meant}{': even across CPU sockets' if meant == 'SYS' else ''})" if meant else ""
-        return "discouraged", f"numbers change their meaning between versions; write a path{path}; {known.because}"
+        return (
+            "discouraged",
+            f"numbers change their meaning between versions; write a path{path}; useful if {known.because}",
+        )
     if known.name == "NCCL_IB_SPLIT_DATA_ON_QPS" and given.get("NCCL_IB_QPS_PER_CONNECTION", "1").strip() == "1":
         return "no-op", "with one queue pair there is nothing to split"
     if known.name == "NCCL_IB_QPS_PER_CONNECTION":

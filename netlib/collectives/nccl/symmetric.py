@@ -4,7 +4,7 @@ With buffers registered in a window, GPUs of one NVLink domain read and write on
 NCCL counts bytes instead of steps: T = base + softplus(bytes / bandwidth - 1 us), and the bandwidth grows with the
 thread blocks up to a peak, by a soft minimum. The byte counts are those of the hardware, S(1 + 1/n) for an all-reduce
 that the switch adds, so this is a second, physical opinion on NVLS.
-Source: NVIDIA/nccl@01050a1 src/sym_kernels.cc. Read with the chapter "Collectives", section "What NCCL chooses".
+Source: NVIDIA/nccl@01050a1 src/sym_kernels.cc. Read with the chapter "Collectives", section "NCCL decides".
 """
 
 from dataclasses import dataclass

@@ -3,7 +3,7 @@
 `tables.csv` holds one row for each constant and range of versions; this module reads it once and hands out SI values.
 NCCL changes its constants about twice a year and the source is the only place that says so. A version for which no
 table was read is answered with the nearest earlier one, and the answer says that it did so.
-Read with the chapter "Collectives", section "What NCCL chooses".
+Read with the chapter "Collectives", section "NCCL decides".
 """
 
 import csv

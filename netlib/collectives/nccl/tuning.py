@@ -4,7 +4,7 @@ For each algorithm and protocol NCCL keeps a latency and a bandwidth, fixed when
 collective is called it computes T = latency x c + size / (bandwidth x k) for all of them and takes the least; c counts
 aggregated operations, k corrects trees at medium sizes. That is all: no measurement, no memory of the last call.
 `tune` rebuilds these numbers for a version and a cluster. They are NCCL's opinion, not a measurement: see `notes`.
-Read with the chapter "Collectives", section "What NCCL chooses".
+Read with the chapter "Collectives", section "NCCL decides".
 """
 
 from collections.abc import Mapping
@@ -19,7 +19,7 @@ from netlib.collectives.nccl.closed import closed_form
 from netlib.collectives.nccl.graph import Cluster
 from netlib.collectives.nccl.latency import latencies
 from netlib.collectives.nccl.rules import enabled
-from netlib.collectives.nccl.tables import ROWS, Edition, correction, edition, integer, known, scalar
+from netlib.collectives.nccl.tables import ROWS, Edition, correction, edition, integer, scalar
 from netlib.names import nearest
 
 Names = NDArray[np.str_]
@@ -118,6 +118,19 @@ class Tuning:
             row[better] = each
         return Choice(np.array(self.names)[row], row, best)
 
+    def jumps(self) -> Floats:
+        """(jumps, *nodes) bytes at which the time of some row jumps; between two of them each is a straight line.
+
+        They are the powers of two from 64 B on, where a tree's correction changes, and the plateau of a Simple ring.
+
+        >>> from netlib.collectives.nccl import named, tune
+        >>> tune("2.30.7", named("dgx-h100", [1, 4])).jumps()[[0, 23, 24]].tolist()
+        [[64.0, 64.0], [536870912.0, 536870912.0], [12288.0, 32768.0]]
+        """
+        shape = self.enabled.shape[1:]
+        twos = 64 * 2.0 ** np.arange(24).reshape(-1, *[1] * len(shape))  # 23 factors, and where the last one ends
+        return np.concatenate([np.broadcast_to(twos, (24, *shape)), np.broadcast_to(self._plateau_size(), (1, *shape))])
+
     def _sized(self, sizes: ArrayLike) -> Floats:
         size = floats("sizes", sizes)
         if sentence := clash({"sizes": size.shape, "nodes": self.enabled.shape[1:]}):
@@ -161,14 +174,19 @@ class Tuning:
         factor = scalar(self.edition, "plateau factor Volta" if volta else "plateau factor")
         if factor is None:
             return seconds
-        each = scalar(self.edition, "plateau bytes per rank and channel")
-        count = self.cluster.ring.count if self.cluster.channels is None else self.cluster.channels
-        least = self.cluster.ranks * (
-            known(self.edition, "plateau bytes per rank") if each is None else each * np.asarray(count)
-        )
-        # NCCL divides whole numbers: floor(size / (channels x ranks)) >= 64 says the same
         extra = np.where(np.asarray(self.cluster.nodes) > 1, (factor - 1) * lat, 0.0)
-        return np.asarray(seconds + extra * (size >= least))
+        return np.asarray(seconds + extra * (size >= self._plateau_size()))
+
+    def _plateau_size(self) -> Floats:
+        """Bytes from which it does so. NCCL divides whole numbers: floor(size / (channels x ranks)) >= 64 is the same.
+
+        A version without a plateau gives 0, where nothing jumps.
+        """
+        each = scalar(self.edition, "plateau bytes per rank and channel")
+        if each is None:
+            return self.cluster.ranks * (scalar(self.edition, "plateau bytes per rank") or 0.0)
+        count = self.cluster.ring.count if self.cluster.channels is None else self.cluster.channels
+        return np.asarray(self.cluster.ranks * (each * np.asarray(count)))
 
 
 @declared
@@ -249,6 +267,11 @@ def _notes(chosen: Edition, cluster: Cluster) -> tuple[str, ...]:
     found.append(f"constants: {chosen.source}")
     if chosen.key == (2, 23, 4):
         found.append("the file of 2.23.4 was not read: it is taken as 2.24 with the older share for PAT")
+    if chosen.key == (2, 29, 7):
+        found.append(
+            "the file of 2.29.7 was not read: latencies and LL caps are those read in the file of 2.28.9, and other "
+            "caps rest on somebody else's reading, not checked here"
+        )
     found.append(
         "a plan, not a measurement: launch (15 to 27 us in benchmarks), contention and late ranks are not in it"
     )

@@ -2,7 +2,7 @@
 
 Most of them change the run and not the plan: the cost model sees only those in `MODELLED`. `with_variables` tunes again
 with some of them set, so that their price can be computed instead of believed. `variables.toml` holds the facts.
-Read with the chapter "Collectives", section "What NCCL chooses".
+Read with the chapter "Collectives", section "NCCL decides".
 """
 
 import shlex
