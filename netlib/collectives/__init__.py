@@ -20,6 +20,7 @@ torus_costs all-reduce along the axes of a torus
 relay_costs all-to-all by rails, with and without PXN
 crossing    where one algorithm overtakes another
 busbw       algbw, busbw and what a log's numbers mean
+limits      what busbw a schedule can print on a fabric
 traffic     bytes per step of data, sharded, tensor, pipeline and expert parallelism
 
 nccl        what NCCL chooses, by version: its tuner, its environment variables and a lint for them
@@ -145,6 +146,7 @@ from netlib.collectives.execution import (
     is_correct,
     reduction_order,
 )
+from netlib.collectives.limits import busbw_limits
 from netlib.collectives.loggp import (
     LogGP,
     loggp_binomial_broadcast_time,
@@ -238,6 +240,7 @@ __all__ = [
     "bucket_size",
     "busbw",
     "busbw_factor",
+    "busbw_limits",
     "counts",
     "crossover_size",
     "depth",
