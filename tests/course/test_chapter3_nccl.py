@@ -11,6 +11,7 @@ from netlib.course.exercises import load, sheet
 from netlib.course.explorer import find, state
 from netlib.course.explorers.nccl_choice import CLASS, NODES, SIZES
 from netlib.course.explorers.nccl_variables import SETTINGS
+from netlib.course.figure import take
 from netlib.course.judge import judge
 from netlib.course.nccl_env import lint_env
 from netlib.course.prose import calc
@@ -119,6 +120,16 @@ def test_a_missing_line_has_its_reason():
     assert "Ring/LL128: LL128 is off for Hopper" in old["failure"]
     four = state("nccl-curve", table="32 B200, queued calls (2.30.7)", version="2.12.12")
     assert "NVLSTree/Simple" in four["failure"]
+
+
+def test_constants_of_another_machine_and_none_at_all():
+    found = find("nccl-curve").grid
+    texts = {find("nccl-curve").words(take(found, index), index)[1] for index in np.ndindex(find("nccl-curve").shape)}
+    assert "" in texts, "some plans hold well enough"
+    large = found.numbers["large"].value[..., 0]
+    seen = any("misses even the largest messages" in text for text in texts)
+    on = ~np.isnan([found.numbers[f"{name}_peak"].value[..., 0] for name in ("ring", "tree", "switch")]).any(axis=0)
+    assert seen is bool((np.abs(large[on]) > 0.1).any())
 
 
 def test_ring_by_protocol_is_below_its_best():

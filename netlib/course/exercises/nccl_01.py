@@ -1,5 +1,7 @@
+from collections.abc import Callable
 from functools import cache
 
+from netlib.arguments import Floats
 from netlib.collectives import crossover_size
 from netlib.collectives.nccl import Tuning, spans, tune
 from netlib.course.exercises import exercise
@@ -11,22 +13,18 @@ GPUS = (16, 32, 64, 128, 256, 512, 1024)
 NAMES = {f"n{gpus}": gpus for gpus in GPUS}
 
 
-def fastest(tuning: Tuning, algorithm: str, size: float) -> float:
-    """Seconds of an algorithm with its best protocol."""
-    times = tuning.times(size)
-    return float(min(time for name, time in zip(tuning.names, times, strict=True) if name.startswith(algorithm)))
+def cost(tuning: Tuning, algorithm: str) -> Callable[[Floats], Floats]:
+    """Seconds of an algorithm with its best protocol, as a function of the size."""
+    own = [name.startswith(algorithm) for name in tuning.names]
+    return lambda size: tuning.times(size)[own].min(axis=0)
 
 
 @cache
 def crossing(gpus: int) -> float:
-    """Bytes at which rings take over for good: the last straight part on which a tree is chosen."""
+    """Bytes at which rings take over for good, looked for where a tree is chosen for the last time."""
     tuning = tune(VERSION, plain_pod(gpus))
     start = [each.start for each in spans(tuning) if each.name.startswith("Tree")][-1]
-
-    def cost(algorithm: str) -> object:
-        return lambda size: fastest(tuning, algorithm, float(size))
-
-    return float(crossover_size(cost("Tree"), cost("Ring"), low=max(start, 1.0), high=1e12))  # type: ignore[arg-type]
+    return float(crossover_size(cost(tuning, "Tree"), cost(tuning, "Ring"), low=max(start, 1.0), high=1e12))
 
 
 def slips(gpus: int) -> dict[float, str]:

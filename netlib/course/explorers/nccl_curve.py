@@ -155,7 +155,7 @@ def _failure(s: Mapping[str, Any]) -> str:
         return f"No line for {name}: {tuning.why[tuning.row(name)][0]}."
     if abs(s["large"]) > 0.1:
         return (
-            f"The plan misses even the largest messages, by {s['large']:+.0%}: these constants are for other machines."
+            f"The plan misses even the largest messages, by {s['large']:+.0%}: these are not the constants of this run."
         )
     if abs(s["small"]) > 0.5:
         return "Below 1 MiB the log takes more than twice the plan: starting a call costs more than the plan knows."
