@@ -171,6 +171,8 @@ def pipeline_bubble(p: ArrayLike, m: ArrayLike, v: ArrayLike = 1) -> Floats:
 def zero_bubble_idle(p: ArrayLike, forward: ArrayLike, backward: ArrayLike, weight: ArrayLike) -> Floats:
     """Seconds a stage waits in ZB1P: (p-1)(F + B - 2W), with B the full backward pass (deepseek-ai/DualPipe, README).
 
+    Holds for as many microbatches as stages or more; with fewer, stages wait longer (`timetable` measures it).
+
     >>> float(zero_bubble_idle(8, 1, 2, 1))
     7.0
     """

@@ -9,7 +9,7 @@ import numpy as np
 
 from netlib import collectives as c
 from netlib.arguments import Floats
-from netlib.collectives import Schedule
+from netlib.collectives import Schedule, nccl
 from netlib.fidelity.agreement import Agreement
 from netlib.links import Link
 from netlib.topology import nvlink_domain, one_switch, rail_optimised
@@ -140,6 +140,25 @@ _NODES = (
     (1e6, 1, 4, 1e9, 50e9),
 )
 
+# ---------------------------------------------------------------- NCCL's plan
+
+
+def planned_rate(nodes: int, size: float) -> float:
+    """Bytes of a buffer per second in the long run, as NCCL's table plans a ring: what a byte adds to its time."""
+    times = nccl.tune("2.30.7", _pod(nodes)).time("Ring/Simple", [size, 2 * size])
+    return float(size / (times[1] - times[0]))
+
+
+def ring_rate(nodes: int, size: float) -> float:
+    """The same, from the busiest link of the rings executed on cards that carry the channels' speed together."""
+    cards = rail_optimised(nodes, 8, 64, Link(0.0, 16 * 24e9 / 8), inside=Link(0.0, 450e9))
+    return float(size / c.link_ledger(c.multirail_ring_allreduce(8, nodes), cards, size).busiest)
+
+
+def _pod(nodes: int) -> nccl.Cluster:
+    return nccl.Cluster("Hopper", nodes, 8, nccl.Channels(16, 24e9, 24e9))
+
+
 AGREEMENTS = (
     Agreement(
         "least-bytes",
@@ -209,5 +228,14 @@ AGREEMENTS = (
         ),
         "counted link by link on a domain",
         1e-12,
+    ),
+    Agreement(
+        "nccl-ring-rate",
+        "S/b: what a byte of buffer adds to the time that NCCL plans for rings",
+        planned_rate,
+        ring_rate,
+        ((2, 1e9), (3, 4e9), (4, 1e9), (8, 1e9), (16, 1e10)),
+        "counted on the busiest card of executed rings",
+        1e-9,
     ),
 )
