@@ -47,7 +47,7 @@ EXERCISE = exercise(
     skill="NCCL's choice",
     stars=2,
     minutes=(8, 15),
-    place=14,
+    place=54,
     ask="Up to which message size does NCCL's tuner take a tree for an all-reduce, on 16, 32 ... 1,024 H100 "
     "(`n16` ... `n1024`, in MiB; 20 % is near enough)? Use the constants of NCCL 2.30.7 and assume: nodes of eight "
     "GPUs on NVLink, 16 channels of 24e9 bytes/s each, inside a node and between nodes; an Intel host (1 us for each "

@@ -77,7 +77,7 @@ EXERCISE = exercise(
     skill="reading a configuration",
     stars=2,
     minutes=(6, 10),
-    place=15,
+    place=55,
     ask="An article gives six lines for every large job. Judge each for NCCL 2.30.7 on 128 DGX H100: which verdict "
     "fits best? (`timeout`, `retry`, `qps`, `channels`, `gdr`, `algo`, in the order of the lines.)",
     shown=SHOWN,

@@ -29,7 +29,7 @@ EXERCISE = exercise(
     skill="a plan and a log",
     stars=3,
     minutes=(8, 12),
-    place=16,
+    place=56,
     ask="Eight H200 in a node, all-reduce of 32 KiB. A log of NCCL 2.27.7, one blocking call at a time, prints a busbw "
     "of 1.44 GB/s. Its author measured again with calls queued behind one another (NCCL 2.30.7): 3.20 GB/s. The "
     "tuner's plan has the same constants for LL rings in both versions: 6.6 us, 0.6 us for each of the ring's 14 "
