@@ -182,7 +182,8 @@ NAMES = [
     if callable(getattr(module, name)) and name not in MADE[package]
 ]
 WRONG = [
-    "abc", "8", b"8", None, float("nan"), float("inf"), -float("inf"), -1, 0, 1, True, 2.5, 2.0, 10**9, 10**30, 1e308, [],
+    "abc", "8", b"8", None, float("nan"), float("inf"), -float("inf"), -1, 0, 1, True, 2.5, 2.0, 10**9, 10**30, 1e308,
+    [],
     np.array([]), [[1, 2], [3, 4]], [[1], [2, 3]], [1, 2, 3], ["a", "b"], {"a": 1}, {1}, Fraction(1, 2), 1 + 2j,
     np.uint8(200), np.int8(100), np.array(4), np.array([np.nan]), object(), LINK, Link(0, [1e9, 2e9]), STAR, RING, DGX,
     MODEL, LAYOUT, ROUTING, lambda *given: None,
