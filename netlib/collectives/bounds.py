@@ -93,3 +93,17 @@ def within(phases: Sequence[Any], everyone: int) -> None:
     steps = sum(part.times * part.period for part in phases)
     if steps > 2 * MOST:
         raise ValueError(f"phases take {steps:,} steps, more than {2 * MOST:,}; give fewer times or segments")
+
+
+def grouped(groups: ArrayLike, offset: ArrayLike, least: int) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """Groups of at least so many ranks (G, n), and the offset of each (G,), or one sentence.
+
+    >>> [each.tolist() for each in grouped([[0, 1], [2, 3]], 0, least=2)]
+    [[[0, 1], [2, 3]], [0, 0]]
+    """
+    ranks, moved = np.atleast_2d(array("groups", groups)), array("offset", offset)
+    if ranks.dtype.kind not in "iu" or ranks.ndim > 2 or ranks.shape[1] < least:
+        raise ValueError(f"groups has shape {ranks.shape}; give whole numbers (G, n), n at least {least}")
+    if moved.dtype.kind not in "iu" or moved.shape not in ((), (1,), ranks.shape[:1]):
+        raise ValueError(f"offset = {str(offset)[:40]!r} must be one whole number, or one for each group")
+    return ranks.astype(np.int32), np.broadcast_to(moved, len(ranks)).astype(np.int32)

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from netlib.arguments import Floats, array, declared, declared_fields, floats
-from netlib.collectives.bounds import fits, ranks_at, well_formed, within
+from netlib.collectives.bounds import fits, grouped, ranks_at, well_formed, within
 
 Ints = NDArray[np.int32]
 Mask = NDArray[np.bool_]
@@ -69,13 +69,8 @@ class Phase:
         >>> both.src.tolist(), both.dst.tolist()
         ([0, 2], [1, 3])
         """
-        ranks, moved = np.atleast_2d(array("groups", groups)), array("offset", offset)
         least = max(int(self.src.max(initial=-1)), int(self.dst.max(initial=-1))) + 1
-        if ranks.dtype.kind not in "iu" or ranks.ndim > 2 or ranks.shape[1] < least:
-            raise ValueError(f"groups has shape {ranks.shape}; give whole numbers (G, n), n at least {least}")
-        if moved.dtype.kind not in "iu" or moved.shape not in ((), (1,), ranks.shape[:1]):
-            raise ValueError(f"offset = {str(offset)[:40]!r} must be one whole number, or one for each group")
-        ranks, moved = ranks.astype(np.int32), np.broadcast_to(moved, len(ranks)).astype(np.int32)
+        ranks, moved = grouped(groups, offset, least)
         if blocks > 1 and (self.count > 1).any():
             raise ValueError("blocks needs entries of one chunk each; give count = 1")
         every = (self.count.size, len(ranks))  # message by message, so that steps stay in order
