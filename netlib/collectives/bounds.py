@@ -82,12 +82,15 @@ def well_formed(part: Any) -> None:
         raise ValueError(f"a Phase counts ranks from 0, and count, times and stride from 1; make one with {part._made}")
 
 
-def within(phases: Sequence[Any], everyone: int) -> None:
-    """Refuse phases of ranks that are none of `everyone`, and more steps than can be counted through.
+def within(phases: Sequence[Any], n: int, switches: int) -> None:
+    """Refuse phases of ranks that are none of n and the switches, and more steps than can be counted through.
 
     >>> from netlib.collectives import phase
-    >>> within([phase(step=0, src=0, dst=1, chunk=0, add=True)], 2)
+    >>> within([phase(step=0, src=0, dst=1, chunk=0, add=True)], 2, 0)
     """
+    everyone = n + switches
+    if n < 1 or switches < 0:
+        raise ValueError(f"n = {n} and switches = {switches} must be at least 1 and 0; give more")
     if any(max(part.src.max(initial=0), part.dst.max(initial=0)) >= everyone for part in phases):
         raise ValueError(f"phases must use ranks below n + switches = {everyone}")
     steps = sum(part.times * part.period for part in phases)

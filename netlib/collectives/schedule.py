@@ -172,8 +172,6 @@ class Schedule:
 
     def __post_init__(self) -> None:
         declared_fields(self)
-        if self.n < 1 or self.switches < 0:
-            raise ValueError(f"n = {self.n} and switches = {self.switches} must be at least 1 and 0; give more")
         weight = np.array(floats("weight", self.weight)).ravel()
         if not weight.size:
             raise ValueError("weight is empty; give at least one chunk")
@@ -183,7 +181,7 @@ class Schedule:
         if not isinstance(self.phases, (tuple, list)) or not all(isinstance(part, Phase) for part in self.phases):
             raise ValueError(f"phases = {str(self.phases)[:40]!r} must be a list of phases; make each with phase(...)")
         object.__setattr__(self, "phases", tuple(self.phases))
-        within(self.phases, self.n + self.switches)
+        within(self.phases, self.n, self.switches)
 
     @property
     def chunks(self) -> int:
