@@ -4,6 +4,7 @@ schedule    `Schedule`: an algorithm as data                            (the cor
 execution   `execute`: the schedule run on real arrays                  (the core)
 cost        all-reduce on equal links, by closed form                   (the core)
 
+bounds      what a schedule may hold: its memory, its ranks
 algorithms  builders of schedules: rings, trees, doublings, exchanges, hierarchies, tori, switches that add, experts
 
 Engines:

@@ -6,7 +6,6 @@ once: in repetition r a message carries the chunk `r * shift` further on. A swit
 that hold buffers. Read with the chapter "Collectives", section "An algorithm as data".
 """
 
-import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -15,12 +14,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from netlib.arguments import Floats, array, declared, declared_fields, floats
-from netlib.topology.fabric import whole
+from netlib.collectives.bounds import fits, grouped, ranks_at, well_formed, within
 
 Ints = NDArray[np.int32]
 Mask = NDArray[np.bool_]
-MOST = 2**24
-"""The most chunks, or messages of one phase, that memory is asked to hold."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,19 +49,7 @@ class Phase:
 
     def __post_init__(self) -> None:
         declared_fields(self)
-        held = {name: getattr(self, name) for name in ("step", "src", "dst", "chunk", "count", "add")}
-        shapes = {getattr(each, "shape", None) for each in held.values()}
-        fit = len(shapes) == 1 and self.step.ndim == 1
-        if not fit or not all(each.dtype.kind in ("b" if name == "add" else "iu") for name, each in held.items()):
-            raise ValueError(f"the arrays of a Phase must be whole numbers, equally long; make one with {self._made}")
-        if not self.step.size:
-            return
-        if self.step[0] < 0 or (self.step[1:] < self.step[:-1]).any():
-            raise ValueError(f"the steps of a Phase must ascend from 0; make one with {self._made}")
-        if min(self.src.min(), self.dst.min()) < 0 or self.count.min() < 1 or min(self.times, self.stride) < 1:
-            raise ValueError(
-                f"a Phase counts ranks from 0, and count, times and stride from 1; make one with {self._made}"
-            )
+        well_formed(self)
 
     @property
     def period(self) -> int:
@@ -84,13 +69,8 @@ class Phase:
         >>> both.src.tolist(), both.dst.tolist()
         ([0, 2], [1, 3])
         """
-        ranks, moved = np.atleast_2d(array("groups", groups)), array("offset", offset)
         least = max(int(self.src.max(initial=-1)), int(self.dst.max(initial=-1))) + 1
-        if ranks.dtype.kind not in "iu" or ranks.ndim > 2 or ranks.shape[1] < least:
-            raise ValueError(f"groups has shape {ranks.shape}; give whole numbers (G, n), n at least {least}")
-        if moved.dtype.kind not in "iu" or moved.shape not in ((), (1,), ranks.shape[:1]):
-            raise ValueError(f"offset = {str(offset)[:40]!r} must be one whole number, or one for each group")
-        ranks, moved = ranks.astype(np.int32), np.broadcast_to(moved, len(ranks)).astype(np.int32)
+        ranks, moved = grouped(groups, offset, least)
         if blocks > 1 and (self.count > 1).any():
             raise ValueError("blocks needs entries of one chunk each; give count = 1")
         every = (self.count.size, len(ranks))  # message by message, so that steps stay in order
@@ -192,22 +172,16 @@ class Schedule:
 
     def __post_init__(self) -> None:
         declared_fields(self)
-        if self.n < 1 or self.switches < 0:
-            raise ValueError(f"n = {self.n} and switches = {self.switches} must be at least 1 and 0; give more")
         weight = np.array(floats("weight", self.weight)).ravel()
         if not weight.size:
             raise ValueError("weight is empty; give at least one chunk")
         object.__setattr__(self, "weight", weight)
         for end in ("source", "target"):
-            object.__setattr__(self, end, _ranks(end, getattr(self, end), self.n, weight.size))
+            object.__setattr__(self, end, ranks_at(end, getattr(self, end), self.n, weight.size))
         if not isinstance(self.phases, (tuple, list)) or not all(isinstance(part, Phase) for part in self.phases):
             raise ValueError(f"phases = {str(self.phases)[:40]!r} must be a list of phases; make each with phase(...)")
         object.__setattr__(self, "phases", tuple(self.phases))
-        for part in self.phases:
-            if max(part.src.max(initial=0), part.dst.max(initial=0)) >= self.n + self.switches:
-                raise ValueError(f"phases must use ranks below n + switches = {self.n + self.switches}")
-        if self.steps > 2 * MOST:
-            raise ValueError(f"phases take {self.steps:,} steps, more than {2 * MOST:,}; give fewer times or segments")
+        within(self.phases, self.n, self.switches)
 
     @property
     def chunks(self) -> int:
@@ -264,8 +238,8 @@ def schedule_of(
     [0.25, 0.25, 0.25, 0.25]
     """
     held = np.full(fits(chunks=chunks), 1 / chunks) if weight is None else floats("weight", weight)
-    ends = (_ranks(end, value, n, held.size) for end, value in (("source", source), ("target", target)))
-    return Schedule(name, op, n, tuple(phases), held, *ends, switches)
+    first, last = ranks_at("source", source, n, held.size), ranks_at("target", target, n, held.size)
+    return Schedule(name, op, n, tuple(phases), held, first, last, switches)
 
 
 @declared
@@ -308,48 +282,6 @@ def side_by_side(name: str, schedules: Sequence[Schedule]) -> Schedule:
         for name in ("weight", "source", "target")
     )
     return replace(first, name=name, phases=phases, weight=weight / k, source=source, target=target)
-
-
-def _ranks(end: str, value: ArrayLike, n: int, chunks: int) -> Ints:
-    """The ranks of each chunk at one end, (P,) or (P, k), or one sentence."""
-    ranks = array(end, value)
-    several = ranks.shape if ranks.ndim == 2 and ranks.size else (chunks,)
-    if ranks.dtype.kind not in "iu" or (ranks.ndim and ranks.shape[:1] != (chunks,)) or ranks.ndim > 2:
-        raise ValueError(f"{end} = {str(value)[:40]!r} must be one whole number, or one for each of {chunks} chunks")
-    if ranks.size and not (ranks.min() >= -1 and ranks.max() < n):
-        raise ValueError(f"{end} = {str(value)[:40]!r} must hold ranks below n = {n}, or -1 for all")
-    return np.broadcast_to(ranks, several).astype(np.int32)
-
-
-def fits(power: int = 1, /, **counts: int) -> int:
-    """The product of counts, to a power: refused in one sentence if one is no count, or if memory would not hold that
-    many chunks or messages.
-
-    >>> fits(g=8, nodes=4), fits(2, n=4)
-    (32, 16)
-    >>> fits(2, n=10**6)
-    Traceback (most recent call last):
-    ValueError: n = 1000000 makes more than 16,777,216 chunks or messages; build less, or use a closed form
-    """
-    many = math.prod(whole(name, value) for name, value in counts.items()) ** power
-    if many > MOST:
-        told = ", ".join(f"{name} = {value}" for name, value in counts.items())
-        raise ValueError(
-            f"{told} make{'s' * (len(counts) == 1)} more than {MOST:,} chunks or messages; build less, or use a closed"
-            " form"
-        )
-    return many
-
-
-def rank_below(n: int, name: str, value: int) -> int:
-    """`value` as one of n ranks, refused in one sentence if it is none.
-
-    >>> rank_below(8, "root", 7)
-    7
-    """
-    if not 0 <= value < n:
-        raise ValueError(f"{name} = {value} is none of n = {n} ranks; give 0 to {n - 1}")
-    return value
 
 
 def _alike(schedules: Sequence[Schedule]) -> Schedule:

@@ -13,18 +13,17 @@ import pickle
 import sys
 import threading
 import time
-import traceback
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from multiprocessing.connection import wait
-from types import CodeType
 from typing import Any
 
 import numpy as np
 
 from netlib.arguments import Floats, declared, floats
 from netlib.course.peers import Rank
+from netlib.course.reasons import reason
 from netlib.course.wires import SLACK, Array, Clock, Ends, Seat, Stuck, close, seat_of, sockets_for
 from netlib.links import Link
 
@@ -222,7 +221,7 @@ def _live(seat: Seat, work: Work, buffer: Array, repeat: int, pipe: Any, ends: E
     except Stuck as error:
         pipe.send(("stuck", str(error), _printed(page)))
     except BaseException as error:
-        pipe.send(("failed", seat.rank, _reason(error, work), _printed(page)))
+        pipe.send(("failed", seat.rank, reason(error, work), _printed(page)))
     finally:
         for end in seat.sockets.values():
             end.close()
@@ -232,27 +231,6 @@ def _live(seat: Seat, work: Work, buffer: Array, repeat: int, pipe: Any, ends: E
 def _printed(page: io.StringIO) -> str:
     """What a rank has printed, if it has not closed its page."""
     return "" if page.closed else page.getvalue()
-
-
-def _lines(code: CodeType) -> list[int]:
-    """The lines of a function and of those inside it."""
-    inner = [line for each in code.co_consts if isinstance(each, CodeType) for line in _lines(each)]
-    return [line for _, _, line in code.co_lines() if line] + inner
-
-
-def _reason(error: BaseException, work: Work) -> str:
-    """What was raised, and in which line of the function."""
-    try:
-        text = " ".join(str(error).split())[:160]
-    except Exception:  # an exception may have a text that raises
-        text = ""
-    file = getattr(getattr(work, "__code__", None), "co_filename", "")
-    first = getattr(getattr(work, "__code__", None), "co_firstlineno", 1)
-    own = set(_lines(work.__code__)) if hasattr(work, "__code__") else set()
-    frames = traceback.extract_tb(error.__traceback__)
-    lines = [frame.lineno for frame in frames if frame.filename == file and frame.lineno in own]
-    where = f" (line {lines[-1] - first + 1} of your function)" if lines and lines[-1] else ""
-    return f"raised {type(error).__name__}: {text}".rstrip(": ") + where
 
 
 def _trouble(words: Sequence[Word | None], limit: float) -> str:

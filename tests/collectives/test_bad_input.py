@@ -134,7 +134,12 @@ OWN = {
         "routing_of": {"g": 2, "nodes": 1, "total": 4},
         "shard_bytes": {"tp": 8},
     },
-    "nccl": {"named": {"name": "p5"}, "variable": {"name": "NCCL_ALGO"}, "symmetric_times": {"op": "all_reduce"}},
+    "nccl": {
+        "named": {"name": "p5"},
+        "variable": {"name": "NCCL_ALGO"},
+        "last_size": {"algorithm": "Tree"},
+        "symmetric_times": {"op": "all_reduce"},
+    },
     "training": {
         "step_flows": {"model": MODEL},
         "step_time": {"model": MODEL, "cluster": MACHINE},
@@ -182,7 +187,8 @@ NAMES = [
     if callable(getattr(module, name)) and name not in MADE[package]
 ]
 WRONG = [
-    "abc", "8", b"8", None, float("nan"), float("inf"), -float("inf"), -1, 0, 1, True, 2.5, 2.0, 10**9, 10**30, 1e308, [],
+    "abc", "8", b"8", None, float("nan"), float("inf"), -float("inf"), -1, 0, 1, True, 2.5, 2.0, 10**9, 10**30, 1e308,
+    [],
     np.array([]), [[1, 2], [3, 4]], [[1], [2, 3]], [1, 2, 3], ["a", "b"], {"a": 1}, {1}, Fraction(1, 2), 1 + 2j,
     np.uint8(200), np.int8(100), np.array(4), np.array([np.nan]), object(), LINK, Link(0, [1e9, 2e9]), STAR, RING, DGX,
     MODEL, LAYOUT, ROUTING, lambda *given: None,
@@ -297,7 +303,7 @@ def phase_by_hand(**other: object) -> collectives.Phase:
 @pytest.mark.parametrize(
     ("call", "says"),
     [
-        (lambda: by_hand(n=0), "n = 0 and switches = 0 must be at least 1 and 0"),
+        (lambda: by_hand(n=0, target=[-1]), "n = 0 and switches = 0 must be at least 1 and 0"),
         (lambda: by_hand(n=2.0), "n = 2.0 must be a whole number"),
         (lambda: by_hand(switches=-1), "switches = -1 must be at least 1 and 0"),
         (lambda: by_hand(weight=[]), "weight is empty; give at least one chunk"),

@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from netlib.arguments import declared
-from netlib.collectives.schedule import Phase, Schedule, fits, phase, schedule_of
+from netlib.collectives.bounds import fits
+from netlib.collectives.schedule import Phase, Schedule, phase, schedule_of
 
 Ints = NDArray[np.int64]
 

@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from netlib.arguments import declared, floats
-from netlib.collectives.schedule import Phase, Schedule, fits, in_turn, phase, rank_below, schedule_of
+from netlib.collectives.bounds import fits, rank_below
+from netlib.collectives.schedule import Phase, Schedule, in_turn, phase, schedule_of
 
 Ints = NDArray[np.int64]
 

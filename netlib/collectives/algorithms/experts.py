@@ -15,7 +15,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from netlib.arguments import array, declared
 from netlib.collectives.algorithms.hierarchies import ACROSS, INSIDE
-from netlib.collectives.schedule import Ints, Phase, Schedule, fits, phase, schedule_of
+from netlib.collectives.bounds import fits
+from netlib.collectives.schedule import Ints, Phase, Schedule, phase, schedule_of
 from netlib.topology.fabric import whole
 
 _Array = NDArray[Any]

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from netlib.arguments import declared
 from netlib.collectives.algorithms.hierarchies import ACROSS, INSIDE
-from netlib.collectives.schedule import Phase, Schedule, fits, phase, schedule_of
+from netlib.collectives.bounds import fits
+from netlib.collectives.schedule import Phase, Schedule, phase, schedule_of
 
 
 @declared

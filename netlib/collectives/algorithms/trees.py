@@ -9,7 +9,8 @@ import numpy as np
 
 from netlib.arguments import declared
 from netlib.collectives.algorithms.rings import ring_all_gather
-from netlib.collectives.schedule import Ints, Phase, Schedule, fits, in_turn, phase, rank_below, schedule_of
+from netlib.collectives.bounds import fits, rank_below
+from netlib.collectives.schedule import Ints, Phase, Schedule, in_turn, phase, schedule_of
 
 
 @declared

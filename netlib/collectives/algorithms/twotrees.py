@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from netlib.arguments import declared
-from netlib.collectives.schedule import Phase, Schedule, fits, phase, rank_below, schedule_of
+from netlib.collectives.bounds import fits, rank_below
+from netlib.collectives.schedule import Phase, Schedule, phase, schedule_of
 
 Ints = NDArray[np.int64]
 SHAPES = ("one root", "nccl")

@@ -16,6 +16,7 @@ from netlib.collectives.nccl.tuning import Tuning
 from netlib.names import nearest
 
 LOW, HIGH = 1.0, 2.0**44  # bytes; one byte to 16 TiB
+MOST = 1e18  # bytes beyond which the lines of two combinations are no longer told apart
 
 
 @dataclass(frozen=True)
@@ -83,6 +84,8 @@ def last_size(tuning: Tuning, algorithm: str, low: float = LOW, high: float = HI
 def _limits(low: float, high: float) -> None:
     floats("low", low, above=True)
     floats("high", high, low, above=True)
+    if high > MOST:
+        raise ValueError(f"high = {high:g} must be at most {MOST:g}, an exabyte; give the largest buffer that you mean")
 
 
 def _lines(tuning: Tuning, low: float, high: float) -> tuple[Floats, Floats, Floats]:

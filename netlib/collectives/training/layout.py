@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from netlib.arguments import declared, declared_fields
-from netlib.collectives.schedule import MOST
+from netlib.collectives.bounds import MOST
 from netlib.collectives.training.shapes import Model
 
 AXES = ("tp", "cp", "dp", "pp")
