@@ -34,7 +34,7 @@ def all_compared() -> list[Compared]:
 def table() -> str:
     """The agreement table, as Markdown: a sentence, on opening it a row for each algorithm, and why bounds are bounds.
 
-    >>> table().splitlines()[6].split(" | ")[:3]
+    >>> table().splitlines()[7].split(" | ")[:3]
     ['| all-reduce', 'ring', '6']
     """
     found = all_compared()
@@ -49,8 +49,8 @@ def table() -> str:
     lines = [f"| {' | '.join(heads)} |", "|---|---|--:|---|---|--:|--:|---|", *map(row, found)]
     reasons = [f"* {each.algorithm.id}: {each.algorithm.reason}." for each in found if each.algorithm.reason]
     parted = [f"* **{each.algorithm.id}: {each.verdict}.**" for each in found if not each.holds]
-    folded = [f"<details><summary>All {len(found)} lines</summary>", "", *lines, "", "</details>"]
-    return "\n".join([told, "", *folded, "", *parted, *reasons])
+    folded = [f"<details><summary>All {len(found)} lines</summary>", "", *lines, "", *reasons, "", "</details>"]
+    return "\n".join([told, "", *parted, "", *folded])
 
 
 def example() -> str:
