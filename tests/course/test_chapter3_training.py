@@ -5,7 +5,17 @@ import itertools
 import numpy as np
 import pytest
 
-from netlib.collectives.training import Layout, beside, by_order, model, placement, runs, step_flows, with_batch
+from netlib.collectives.training import (
+    Layout,
+    beside,
+    by_order,
+    exposed_by_bucket,
+    model,
+    placement,
+    runs,
+    step_flows,
+    with_batch,
+)
 from netlib.course import prose
 from netlib.course.exercises import load
 from netlib.course.explorer import find, state
@@ -94,6 +104,17 @@ def test_pipelines_that_fail(knobs, says):
 
 
 # ---- overlap
+
+
+def test_where_buckets_queue_larger_ones_leave_more():
+    """The chapter and the exercise say so; layer by layer at a rate that cannot keep up."""
+    per_byte = 2 * 63 / 64 / 20e9
+    left = [
+        float(exposed_by_bucket([0.02] * 8, [250e6] * 8, layers * 250e6, lambda size: size * per_byte))
+        for layers in (1, 2, 4, 8)
+    ]
+    assert left == pytest.approx([8 * 250e6 * per_byte - 0.02 * (8 - layers) for layers in (1, 2, 4, 8)])
+    assert left == sorted(left)
 
 
 @pytest.mark.parametrize("tokens", overlap_buckets.TOKENS)

@@ -51,6 +51,6 @@ EXERCISE = exercise(
         "14 alpha + 1.75 S/B = 3 alpha + 3 S/B, so S = 11 alpha B / 1.25 = 8.8 alpha B = "
         f"{show(size(), 'B')}. Below it the ring's eleven extra steps cost more than doubling's 1.25 extra buffers. "
         "On a real network alpha is about a thousand times shorter and B ten thousand times larger, so the crossing "
-        "lies a few times higher."
+        "lies about ten times higher."
     ),
 )

@@ -65,7 +65,8 @@ EXERCISE = exercise(
         f"At 50 GB/s a layer's all-reduce takes {show(exposed(GRADIENT), 'ms')}, less than its 20 ms of work: only the "
         f"last bucket is exposed, so its size decides: {show(exposed(4 * GRADIENT), 'ms')} with four layers, "
         f"{show(exposed(8 * GRADIENT), 'ms')} with all in one bucket. At 20 GB/s it takes longer than "
-        f"the work, buckets queue, and {show(exposed(GRADIENT, SLOW), 'ms')} stick out whatever the bucket. Start-ups, "
-        "left out here, are what forbids very small ones."
+        f"the work, buckets queue, and {show(exposed(GRADIENT, SLOW), 'ms')} stick out; larger buckets start later and "
+        f"leave more, {show(exposed(4 * GRADIENT, SLOW), 'ms')} with four layers. Start-ups, left out here, are what "
+        "forbids very small ones."
     ),
 )
