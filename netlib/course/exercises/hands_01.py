@@ -43,7 +43,7 @@ EXERCISE = exercise(
     wrong={
         crossing(8, 7, 7 / 8, 3): "the ring goes round twice: it adds in the first pass and hands out in the second",
         crossing(8, 14, 2, 3): "the ring sends 2(N-1)/N of the buffer, not 2 of it",
-        crossing(8, 14, 1.75, 6): "doubling needs one pass of log2 N rounds: after it everybody has the sum",
+        crossing(8, 14, 1.75, 4): "doubling 1, 2, 4 ranks reaches 8 in three rounds; a fourth has nothing to add",
         ALPHA * 5e6: "that is alpha times bandwidth, where half of one message's time is start-up",
     },
     right=("176 kB", "0.176 MB", "172 KiB", 175e3),
