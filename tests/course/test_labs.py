@@ -31,7 +31,7 @@ def own_folder(tmp_path, monkeypatch):
     monkeypatch.setenv("NETLIB_JOURNAL", "off")
     monkeypatch.delenv("NETLIB_LAB_KEY", raising=False)
     monkeypatch.delenv("NETLIB_LAB_STUDENT", raising=False)
-    monkeypatch.setitem(ranks.on_ranks.__kwdefaults__, "patience", 0.5)
+    monkeypatch.setitem(ranks.on_ranks.__wrapped__.__kwdefaults__, "patience", 0.5)
     monkeypatch.setattr(ranks, "can_fork", lambda: False)
     monkeypatch.chdir(tmp_path)
     journal.forget()
