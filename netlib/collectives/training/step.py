@@ -193,7 +193,8 @@ def _copies(
     """Seconds that the step waits for gradients and weights, and that they take, by axis; each as if alone."""
     waits: dict[str, float] = {}
     wire: dict[str, float] = {}
-    for flow in flows:
+    sums: dict[str, tuple[float, float, float]] = {}  # calls, seconds and wait of an axis's gradients
+    for flow in sorted(flows, key=lambda flow: flow.role != "gradients"):
         if flow.axis in INSIDE:
             continue
         place = _place(layout, flow.axis, cluster.g)
@@ -207,11 +208,15 @@ def _copies(
         elif flow.role == "gradients":
             done = reduced([b / deep] * deep, [flow.payload / deep] * deep, bucket, cost)
             seconds, wait = float((done.end - done.start).sum()), done.exposed
+            sums[flow.axis] = flow.calls, seconds, wait
         else:
             gathers = cost(np.full(deep, flow.payload / deep))
-            # half of the gathers of ZeRO-3 run beside the forward pass, half beside the backward pass
-            ahead = [f, b] if layout.zero == 3 else [f]
-            wait = float(np.mean([prefetched([each / deep] * deep, gathers).exposed for each in ahead]))
+            wait = prefetched([f / deep] * deep, gathers).exposed
+            if layout.zero == 3:  # the other half run beside the backward pass, on the wires that sum the gradients
+                calls, summing, late = sums.get(flow.axis, (0.0, 0.0, 0.0))
+                busy = min(1.0, 2 * calls / flow.calls)  # the part of the backward passes that sum gradients
+                alone, both = (prefetched([b / deep] * deep, gathers + more / deep).exposed for more in (0.0, summing))
+                wait = (wait + (1 - busy) * alone + busy * max(0.0, both - late)) / 2
             seconds = float(gathers.sum())
         waits[flow.axis] = waits.get(flow.axis, 0.0) + flow.calls * wait
         wire[flow.axis] = wire.get(flow.axis, 0.0) + flow.calls * seconds
