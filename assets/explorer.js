@@ -335,7 +335,7 @@
           const y0 = made.py(row + tall / 2), y1 = made.py(row - tall / 2);
           const seen = [x0, x1, y0, y1].every(Number.isFinite), label = this.value(part.label, i);
           const word = seen && Number.isFinite(label) ? String(Math.round(label)) : '';
-          const fits = word && x1 - x0 > 6.5 * word.length + 2 && y1 - y0 > 9;
+          const fits = word && x1 - x0 > 7.5 * word.length + 2 && y1 - y0 > 11;
           set(names[i], 'visibility', fits ? 'visible' : 'hidden');
           if (!seen) continue;
           d += `M${x0.toFixed(1)} ${y0.toFixed(1)}H${x1.toFixed(1)}V${y1.toFixed(1)}H${x0.toFixed(1)}z`;
