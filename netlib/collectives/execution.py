@@ -4,6 +4,8 @@ The first of three engines. It knows messages and sums, no formula and no networ
 everywhere. Read with the chapter "Collectives", section "An algorithm as data".
 """
 
+from collections import deque
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -31,22 +33,18 @@ def execute(schedule: Schedule, buffers: ArrayLike) -> Array:
     >>> execute(ring_allreduce(2), [[1, 10], [2, 20]]).tolist()
     [[3, 30], [3, 30]]
     """
-    given, n, chunks = _given(schedule, buffers), schedule.n, schedule.chunks
-    state = np.zeros((n + schedule.switches, *given.shape[1:]), given.dtype)
-    held = at_first(schedule)
-    state[:n][held[:n]] = given[held[:n]]
-    for number, step in enumerate(schedule.written_out()):
-        _check(number, step, held)
-        carried = state[step.src, step.chunk]
-        fresh = step.add & ~held[step.dst, step.chunk]  # what is added to nothing is kept
-        first = np.zeros(fresh.size, bool)
-        first[np.flatnonzero(fresh)[_first_of(step.dst[fresh], step.chunk[fresh], chunks)]] = True
-        kept = first | ~step.add
-        state[step.dst[kept], step.chunk[kept]] = carried[kept]
-        adds = ~kept
-        np.add.at(state, (step.dst[adds], step.chunk[adds]), carried[adds])
-        held[step.dst, step.chunk] = True
-    return state
+    return deque(_states(schedule, buffers), maxlen=1)[0]
+
+
+@declared
+def after_each_step(schedule: Schedule, buffers: ArrayLike) -> Array:
+    """(steps + 1, n + switches, P, ...) what every rank holds before the first step and after each; see `execute`.
+
+    >>> from netlib.collectives import ring_allreduce
+    >>> after_each_step(ring_allreduce(2), [[1, 10], [2, 20]])[:, 0].tolist()
+    [[1, 10], [3, 10], [3, 30]]
+    """
+    return np.stack([state.copy() for state in _states(schedule, buffers)])
 
 
 @declared
@@ -171,6 +169,27 @@ class _Term:
 
     def __add__(self, other: "_Term | int") -> "_Term":
         return _Term(f"({other.text}+{self.text})") if isinstance(other, _Term) else self  # what came, plus one's own
+
+
+def _states(schedule: Schedule, buffers: ArrayLike) -> Iterator[Array]:
+    """What every rank holds before the first step and after each: one array, changed in place."""
+    given, n, chunks = _given(schedule, buffers), schedule.n, schedule.chunks
+    state = np.zeros((n + schedule.switches, *given.shape[1:]), given.dtype)
+    held = at_first(schedule)
+    state[:n][held[:n]] = given[held[:n]]
+    yield state
+    for number, step in enumerate(schedule.written_out()):
+        _check(number, step, held)
+        carried = state[step.src, step.chunk]
+        fresh = step.add & ~held[step.dst, step.chunk]  # what is added to nothing is kept
+        first = np.zeros(fresh.size, bool)
+        first[np.flatnonzero(fresh)[_first_of(step.dst[fresh], step.chunk[fresh], chunks)]] = True
+        kept = first | ~step.add
+        state[step.dst[kept], step.chunk[kept]] = carried[kept]
+        adds = ~kept
+        np.add.at(state, (step.dst[adds], step.chunk[adds]), carried[adds])
+        held[step.dst, step.chunk] = True
+        yield state
 
 
 def _given(schedule: Schedule, buffers: ArrayLike) -> Array:

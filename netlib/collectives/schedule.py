@@ -9,6 +9,7 @@ that hold buffers. Read with the chapter "Collectives", section "An algorithm as
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from typing import cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -238,7 +239,7 @@ def schedule_of(
     [0.25, 0.25, 0.25, 0.25]
     """
     held = np.full(fits(chunks=chunks), 1 / chunks) if weight is None else floats("weight", weight)
-    first, last = ranks_at("source", source, n, held.size), ranks_at("target", target, n, held.size)
+    first, last = cast(Ints, source), cast(Ints, target)  # a Schedule reads them as they come
     return Schedule(name, op, n, tuple(phases), held, first, last, switches)
 
 

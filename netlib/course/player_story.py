@@ -1,7 +1,6 @@
 """Story: what a player tells of a run, step by step: messages, what each rank then holds, seconds and sentences.
 
-What the ranks hold comes from `execute` alone, run up to each step: the picture cannot be right where the engine is
-wrong.
+What the ranks hold comes from the engine that executes alone: the picture cannot be right where it is wrong.
 """
 
 from collections.abc import Iterable, Sequence
@@ -10,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from netlib.arguments import Floats, floats
-from netlib.collectives.execution import Array, execute, in_the_end
+from netlib.collectives.execution import Array, after_each_step, in_the_end
 from netlib.collectives.schedule import Ints, Phase, Schedule, phase
 from netlib.course.player import Scene
 
@@ -93,7 +92,7 @@ def story(schedule: Schedule) -> Story:
     n, chunks = schedule.n, schedule.chunks
     rounds = in_rounds(schedule)
     own = np.broadcast_to(np.eye(n, dtype=np.int64)[:, None, :], (n, chunks, n))  # rank r's part is a one in place r
-    held = np.stack([execute(replace(schedule, phases=tuple(rounds[:k])), own) for k in range(len(rounds) + 1)])
+    held = after_each_step(replace(schedule, phases=tuple(rounds)), own)
     alone = np.eye(n, dtype=np.int64)[np.maximum(schedule.source, 0)]
     must = np.where(schedule.source[:, None] < 0, 1, alone)
     return Story(
