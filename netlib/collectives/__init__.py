@@ -5,6 +5,7 @@ execution   `execute`: the schedule run on real arrays                  (the cor
 cost        all-reduce on equal links, by closed form                   (the core)
 
 bounds      what a schedule may hold: its memory, its ranks
+weaving     schedules put together, one after the other or side by side
 algorithms  builders of schedules: rings, trees, doublings, exchanges, hierarchies, tori, switches that add, experts
 
 Engines:
@@ -175,15 +176,7 @@ from netlib.collectives.relay_costs import (
     pxn_all_to_all_time,
     rail_all_to_all_time,
 )
-from netlib.collectives.schedule import (
-    Phase,
-    Schedule,
-    Step,
-    in_turn,
-    phase,
-    schedule_of,
-    side_by_side,
-)
+from netlib.collectives.schedule import Phase, Schedule, Step, phase, schedule_of
 from netlib.collectives.simulation import (
     Run,
     simulate,
@@ -204,6 +197,7 @@ from netlib.collectives.traffic import (
     tp_bytes,
     zero_bytes,
 )
+from netlib.collectives.weaving import in_turn, side_by_side
 from netlib.collectives.wiring import (
     Wiring,
     link_ledger,

@@ -20,8 +20,9 @@ from netlib.collectives import (
     ring_through,
 )
 from netlib.collectives.execution import counts
-from netlib.collectives.schedule import phase, schedule_of, side_by_side
+from netlib.collectives.schedule import phase, schedule_of
 from netlib.collectives.simulation import simulate
+from netlib.collectives.weaving import side_by_side
 from netlib.course import explorers, page, play, player_page, players
 from netlib.course.explorer import Knob
 from netlib.course.player import Player, Scene, as_player, bake, find

@@ -15,7 +15,8 @@ from numpy.typing import ArrayLike, NDArray
 from netlib.arguments import array, declared
 from netlib.collectives.algorithms.rings import ring_all_gather, ring_reduce_scatter
 from netlib.collectives.bounds import fits
-from netlib.collectives.schedule import Phase, Schedule, in_turn, schedule_of, side_by_side
+from netlib.collectives.schedule import Phase, Schedule, schedule_of
+from netlib.collectives.weaving import in_turn, side_by_side
 from netlib.topology.fabric import whole
 
 

@@ -9,7 +9,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from netlib.arguments import declared, floats
 from netlib.collectives.bounds import fits, rank_below
-from netlib.collectives.schedule import Phase, Schedule, in_turn, phase, schedule_of
+from netlib.collectives.schedule import Phase, Schedule, phase, schedule_of
+from netlib.collectives.weaving import in_turn
 
 Ints = NDArray[np.int64]
 

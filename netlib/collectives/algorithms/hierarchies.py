@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 from netlib.arguments import declared
 from netlib.collectives.algorithms.rings import ring_all_gather, ring_allreduce, ring_reduce_scatter, ring_through
 from netlib.collectives.bounds import fits, rank_below
-from netlib.collectives.schedule import Phase, Schedule, phase, schedule_of, side_by_side
+from netlib.collectives.schedule import Phase, Schedule, phase, schedule_of
+from netlib.collectives.weaving import side_by_side
 from netlib.topology.fabric import whole
 
 INSIDE, ACROSS = 0, 1

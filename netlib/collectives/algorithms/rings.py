@@ -12,7 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from netlib.arguments import array, declared
 from netlib.collectives.bounds import fits, rank_below
-from netlib.collectives.schedule import Phase, Schedule, in_turn, phase, schedule_of, side_by_side
+from netlib.collectives.schedule import Phase, Schedule, phase, schedule_of
+from netlib.collectives.weaving import in_turn, side_by_side
 
 
 @declared

@@ -14,7 +14,8 @@ from netlib.arguments import declared
 from netlib.collectives.algorithms.hierarchies import railed_allreduce
 from netlib.collectives.algorithms.twotrees import double_tree_allreduce
 from netlib.collectives.bounds import fits
-from netlib.collectives.schedule import Phase, Schedule, phase, schedule_of, side_by_side
+from netlib.collectives.schedule import Phase, Schedule, phase, schedule_of
+from netlib.collectives.weaving import side_by_side
 from netlib.topology.fabric import whole
 
 _HOPS = {"all_reduce": (0, 1, 2, 3), "reduce_scatter": (0, 1), "all_gather": (2, 3)}

@@ -10,7 +10,8 @@ import numpy as np
 from netlib.arguments import declared
 from netlib.collectives.algorithms.rings import ring_all_gather
 from netlib.collectives.bounds import fits, rank_below
-from netlib.collectives.schedule import Ints, Phase, Schedule, in_turn, phase, schedule_of
+from netlib.collectives.schedule import Ints, Phase, Schedule, phase, schedule_of
+from netlib.collectives.weaving import in_turn
 
 
 @declared
