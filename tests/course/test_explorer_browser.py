@@ -3,13 +3,10 @@
 import json
 import re
 import runpy
-import shutil
 from pathlib import Path
 
 import numpy as np
 import pytest
-from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import sync_playwright
 
 from netlib.course import page
 from netlib.course.explorer import find
@@ -17,53 +14,27 @@ from netlib.course.figure import Line, take
 from netlib.course.ink import INKS
 from netlib.course.twin import fill, tables
 from netlib.course.words import LADDERS, NO_VALUE, nice
+from tests.course import figure_pages
+from tests.course.figure_pages import to_state, violations
 
-CHROMIUM = shutil.which("chromium")
-ARGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
-        "--disable-component-update", "--disable-sync"]  # fmt: skip
-ASSETS = page.HOME.parent / "assets"
 SAMPLES = runpy.run_path(str(Path(__file__).with_name("explorer_samples.py")))["SAMPLES"]
 EVERY = {own.id: own for own in (find("ring-or-tree"), find("dragonfly-or-clos"), *SAMPLES)}
-PAGE = """<!doctype html><html lang="en" data-theme="{theme}"><head><meta charset="utf-8"><title>Explorers</title>
-<meta name="viewport" content="width=device-width"><link rel="stylesheet" href="{assets}/explorer.css">
-<style>body {{ margin: 12px; background: {paper}; }}</style></head>
-<body><main>{figures}</main><script src="{assets}/explorer.js"></script></body></html>"""
-
-
-@pytest.fixture(scope="module")
-def browser():
-    assert CHROMIUM, "these tests need Debian's chromium: apt-get install chromium"
-    with sync_playwright() as p:
-        browser = p.chromium.launch(executable_path=CHROMIUM, args=ARGS)
-        yield browser
-        browser.close()
 
 
 @pytest.fixture(scope="module")
 def files(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("explorers")
-    figures = "\n".join(page.render(own) for own in EVERY.values())
-    for theme, paper in (("light", "#ffffff"), ("dark", "#14181e")):
-        text = PAGE.format(theme=theme, paper=paper, assets=ASSETS.as_uri(), figures=figures)
-        (folder / f"{theme}.html").write_text(text, encoding="utf-8")
-    return folder
+    return figure_pages.written(
+        tmp_path_factory.mktemp("explorers"), [page.render(own) for own in EVERY.values()], "explorer"
+    )
 
 
-def opened(browser, files, theme="light", width=900, **options):
-    tab = browser.new_page(viewport={"width": width, "height": 900}, **options)
-    tab.problems, tab.asked = [], []
-    tab.on("pageerror", lambda e: tab.problems.append(str(e)))
-    tab.on("console", lambda m: tab.problems.append(m.text) if m.type in ("error", "warning") else None)
-    tab.on("request", lambda r: tab.asked.append(r.url))
-    tab.goto((files / f"{theme}.html").as_uri())
-    if options.get("java_script_enabled", True):
-        tab.wait_for_function(f"document.querySelectorAll('.nx-figure[data-ready]').length === {len(EVERY)}")
-    return tab
+def opened(chromium, files, *theme_and_width, **options):
+    return figure_pages.opened(chromium, files, "nx-figure", len(EVERY), *theme_and_width, **options)
 
 
 @pytest.fixture(scope="module")
-def tab(browser, files):
-    tab = opened(browser, files)
+def tab(chromium, files):
+    tab = opened(chromium, files)
     yield tab
     assert tab.problems == []
     assert all(url.startswith(("file://", "data:", "blob:")) for url in tab.asked)
@@ -71,15 +42,6 @@ def tab(browser, files):
 
 def figure_of(tab, id):
     return tab.locator(f'.nx-figure[data-explorer="{id}"]')
-
-
-def to_state(figure, own, index):
-    """Walk each knob to a place with the keyboard, as a reader would."""
-    for knob, place in zip(figure.locator(".nx-knobs input").all(), index, strict=True):
-        knob.focus()
-        knob.press("Home")
-        for _ in range(place):
-            knob.press("ArrowRight")
 
 
 def drawn(figure):
@@ -112,7 +74,7 @@ def test_keys_move_the_figure_to_netlibs_numbers(tab, id):
     last = tuple(n - 1 for n in own.shape)
     pictures = set()
     for index in {own.start, last, tuple(n // 2 for n in own.shape)}:
-        to_state(figure, own, index)
+        to_state(figure, index)
         now = take(own.grid, index)
         reading, failure = own.words(now, index)
         assert figure.locator(".nx-reading").text_content() == reading
@@ -208,7 +170,7 @@ def test_the_pointer_reads_a_link(tab):
     tab.mouse.move(at["x"] + at["width"] / 2, at["y"] + at["height"] / 2)
     assert figure.locator(".nx-where").text_content() == "host 3 → leaf 3"
     assert values_under_cursor(figure)[0][1] == pytest.approx(0.4, abs=1e-4)
-    to_state(figure, EVERY["sample-diagram"], (2, 0))
+    to_state(figure, (2, 0))
     assert figure.locator('.nx-link[data-load="broken"]').count() == 5
 
 
@@ -226,8 +188,8 @@ def test_script_and_python_say_numbers_alike(tab):
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("width", [360, 1200])
-def test_it_fits_any_width_in_both_themes(browser, files, theme, width):
-    tab = opened(browser, files, theme, width)
+def test_it_fits_any_width_in_both_themes(chromium, files, theme, width):
+    tab = opened(chromium, files, theme, width)
     assert tab.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
     for id in EVERY:
         figure = figure_of(tab, id)
@@ -257,8 +219,8 @@ def test_it_fits_any_width_in_both_themes(browser, files, theme, width):
     tab.close()
 
 
-def test_a_narrower_window_lays_the_figure_out_again(browser, files):
-    tab = opened(browser, files, width=1000)
+def test_a_narrower_window_lays_the_figure_out_again(chromium, files):
+    tab = opened(chromium, files, width=1000)
     svg = figure_of(tab, "ring-or-tree").locator(".nx-svg")
     wide = svg.bounding_box()["width"]
     tab.set_viewport_size({"width": 360, "height": 800})
@@ -270,8 +232,8 @@ def test_a_narrower_window_lays_the_figure_out_again(browser, files):
     tab.close()
 
 
-def test_without_scripts_picture_words_and_numbers_remain(browser, files):
-    tab = opened(browser, files, java_script_enabled=False)
+def test_without_scripts_picture_words_and_numbers_remain(chromium, files):
+    tab = opened(chromium, files, java_script_enabled=False)
     for id, own in EVERY.items():
         figure = figure_of(tab, id)
         assert figure.locator(".nx-still").is_visible()
@@ -283,8 +245,8 @@ def test_without_scripts_picture_words_and_numbers_remain(browser, files):
     tab.close()
 
 
-def test_print_hides_the_controls_and_keeps_the_picture(browser, files):
-    tab = opened(browser, files)
+def test_print_hides_the_controls_and_keeps_the_picture(chromium, files):
+    tab = opened(chromium, files)
     tab.emulate_media(media="print")
     figure = figure_of(tab, "ring-or-tree")
     assert figure.locator(".nx-svg").is_visible()
@@ -294,8 +256,8 @@ def test_print_hides_the_controls_and_keeps_the_picture(browser, files):
     tab.close()
 
 
-def test_a_browser_that_cannot_unpack_keeps_the_still_picture(browser, files):
-    tab = browser.new_page()
+def test_a_browser_that_cannot_unpack_keeps_the_still_picture(chromium, files):
+    tab = chromium.new_page()
     tab.add_init_script("delete window.DecompressionStream")
     tab.goto((files / "light.html").as_uri())
     figure = figure_of(tab, "ring-or-tree")
@@ -305,12 +267,9 @@ def test_a_browser_that_cannot_unpack_keeps_the_still_picture(browser, files):
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_no_accessibility_violation(browser, files, theme):
-    tab = opened(browser, files, theme)
-    tab.locator("details").evaluate_all("all => all.forEach(d => { d.open = true; })")
-    found = Axe().run(tab).response["violations"]
-    ours = [(v["id"], v["nodes"][0]["html"][:120]) for v in found if v["id"] not in ("page-has-heading-one", "region")]
-    assert ours == []
+def test_no_accessibility_violation(chromium, files, theme):
+    tab = opened(chromium, files, theme)
+    assert violations(tab) == []
     tab.close()
 
 

@@ -1,23 +1,17 @@
 """Players in a real browser, from a file, with no server and no network: what plays, and what it shows and says."""
 
-import shutil
-
 import numpy as np
 import pytest
-from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import sync_playwright
 
 from netlib.collectives.schedule import phase, schedule_of
-from netlib.course import page, player_page, players
+from netlib.course import player_page, players
 from netlib.course.player import Scene, as_player, find
 from netlib.course.player_story import clock, ledger, sentences, story
 from netlib.course.words import nice
 from netlib.links import Link
+from tests.course import figure_pages
+from tests.course.figure_pages import to_state, violations
 
-CHROMIUM = shutil.which("chromium")
-ARGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
-        "--disable-component-update", "--disable-sync"]  # fmt: skip
-ASSETS = page.HOME.parent / "assets"
 WORDS = {"title": "A sample", "caption": "What to take away.", "alt": "Ranks in a row below a switch that adds."}
 HOPS = [
     phase(0, [0, 1], 2, 0, True),
@@ -34,11 +28,6 @@ def sample_switch() -> Scene:
 
 
 EVERY = {own.id: own for own in (*map(find, players.ids()), sample_switch)}
-PAGE = """<!doctype html><html lang="en" data-theme="{theme}"><head><meta charset="utf-8"><title>Players</title>
-<meta name="viewport" content="width=device-width"><link rel="stylesheet" href="{assets}/explorer.css">
-<link rel="stylesheet" href="{assets}/player.css">
-<style>body {{ margin: 12px; background: {paper}; }}</style></head><body><main>{figures}</main>
-<script src="{assets}/explorer.js"></script><script src="{assets}/player.js"></script></body></html>"""
 
 SHOWN = """figure => { const all = (s) => [...figure.querySelectorAll(s)], text = (e) => e.textContent;
   const heights = all('.nx-sent, .nx-received').map(bar => +bar.getAttribute('height'));
@@ -47,40 +36,20 @@ SHOWN = """figure => { const all = (s) => [...figure.querySelectorAll(s)], text 
 
 
 @pytest.fixture(scope="module")
-def browser():
-    assert CHROMIUM, "these tests need Debian's chromium: apt-get install chromium"
-    with sync_playwright() as p:
-        browser = p.chromium.launch(executable_path=CHROMIUM, args=ARGS)
-        yield browser
-        browser.close()
-
-
-@pytest.fixture(scope="module")
 def files(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("players")
-    figures = "\n".join(player_page.render(own) for own in EVERY.values())
-    for theme, paper in (("light", "#ffffff"), ("dark", "#14181e")):
-        text = PAGE.format(theme=theme, paper=paper, assets=ASSETS.as_uri(), figures=figures)
-        (folder / f"{theme}.html").write_text(text, encoding="utf-8")
-    return folder
+    return figure_pages.written(
+        tmp_path_factory.mktemp("players"), [player_page.render(own) for own in EVERY.values()], "explorer", "player"
+    )
 
 
-def opened(browser, files, theme="light", width=900, **options):
-    tab = browser.new_page(viewport={"width": width, "height": 900}, **options)
-    tab.problems, tab.asked = [], []
-    tab.on("pageerror", lambda e: tab.problems.append(str(e)))
-    tab.on("console", lambda m: tab.problems.append(m.text) if m.type in ("error", "warning") else None)
-    tab.on("request", lambda r: tab.asked.append(r.url))
-    tab.goto((files / f"{theme}.html").as_uri())
-    if options.get("java_script_enabled", True):
-        tab.wait_for_function(f"document.querySelectorAll('.nx-player[data-ready]').length === {len(EVERY)}")
-    return tab
+def opened(chromium, files, *theme_and_width, **options):
+    return figure_pages.opened(chromium, files, "nx-player", len(EVERY), *theme_and_width, **options)
 
 
 @pytest.fixture(scope="module")
-def tab(browser, files):
+def tab(chromium, files):
     """One page for most tests; motion is reduced, so that each step is there at once."""
-    tab = opened(browser, files, reduced_motion="reduce")
+    tab = opened(chromium, files, reduced_motion="reduce")
     yield tab
     assert tab.problems == []
     assert all(url.startswith(("file://", "data:", "blob:")) for url in tab.asked)
@@ -88,14 +57,6 @@ def tab(browser, files):
 
 def figure_of(tab, id):
     return tab.locator(f'.nx-player[data-player="{id}"]')
-
-
-def to_state(figure, index):
-    for knob, place in zip(figure.locator(".nx-knobs input").all(), index, strict=True):
-        knob.focus()
-        knob.press("Home")
-        for _ in range(place):
-            knob.press("ArrowRight")
 
 
 def marks(told, k):
@@ -207,8 +168,8 @@ def test_a_mouse_drags_through_the_steps(tab):
 
 
 @pytest.mark.parametrize("motion", ["reduce", "no-preference"])
-def test_play_runs_to_the_end_and_stops(browser, files, motion):
-    tab = opened(browser, files, reduced_motion=motion)
+def test_play_runs_to_the_end_and_stops(chromium, files, motion):
+    tab = opened(chromium, files, reduced_motion=motion)
     own, figure = EVERY["all-reduce-steps"], figure_of(tab, "all-reduce-steps")
     told = story(own().schedule)
     play, reading = figure.locator('[data-do="play"]'), figure.locator(".nx-reading")
@@ -239,8 +200,8 @@ def test_play_runs_to_the_end_and_stops(browser, files, motion):
     tab.close()
 
 
-def test_one_step_by_hand_flies_and_lands(browser, files):
-    tab = opened(browser, files)
+def test_one_step_by_hand_flies_and_lands(chromium, files):
+    tab = opened(chromium, files)
     own, figure = EVERY["all-reduce-steps"], figure_of(tab, "all-reduce-steps")
     told = story(own().schedule)
     tokens, cells = figure.evaluate(
@@ -263,8 +224,8 @@ def test_a_wrong_schedule_says_so(tab):
 
 
 @pytest.mark.parametrize(("width", "theme"), [(360, "dark"), (1200, "light")])
-def test_it_fits_any_width(browser, files, width, theme):
-    tab = opened(browser, files, theme, width, reduced_motion="reduce")
+def test_it_fits_any_width(chromium, files, width, theme):
+    tab = opened(chromium, files, theme, width, reduced_motion="reduce")
     assert tab.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
     for id, own in EVERY.items():
         figure = figure_of(tab, id)
@@ -292,8 +253,8 @@ def test_it_fits_any_width(browser, files, width, theme):
     tab.close()
 
 
-def test_a_narrower_window_lays_the_picture_out_again(browser, files):
-    tab = opened(browser, files, width=1000)
+def test_a_narrower_window_lays_the_picture_out_again(chromium, files):
+    tab = opened(chromium, files, width=1000)
     svg = figure_of(tab, "all-reduce-steps").locator(".nx-stage svg")
     wide = svg.bounding_box()["width"]
     tab.set_viewport_size({"width": 360, "height": 800})
@@ -303,8 +264,8 @@ def test_a_narrower_window_lays_the_picture_out_again(browser, files):
     tab.close()
 
 
-def test_without_scripts_pictures_words_and_numbers_remain(browser, files):
-    tab = opened(browser, files, java_script_enabled=False)
+def test_without_scripts_pictures_words_and_numbers_remain(chromium, files):
+    tab = opened(chromium, files, java_script_enabled=False)
     for id, own in EVERY.items():
         figure, told = figure_of(tab, id), story(own().schedule)
         frames = figure.locator(".nx-frame")
@@ -318,8 +279,8 @@ def test_without_scripts_pictures_words_and_numbers_remain(browser, files):
     tab.close()
 
 
-def test_print_keeps_the_picture_and_hides_the_controls(browser, files):
-    tab = opened(browser, files)
+def test_print_keeps_the_picture_and_hides_the_controls(chromium, files):
+    tab = opened(chromium, files)
     tab.emulate_media(media="print")
     figure = figure_of(tab, "all-reduce-steps")
     assert figure.locator(".nx-stage svg").is_visible()
@@ -329,8 +290,8 @@ def test_print_keeps_the_picture_and_hides_the_controls(browser, files):
     tab.close()
 
 
-def test_a_browser_that_cannot_unpack_keeps_the_strip(browser, files):
-    tab = browser.new_page()
+def test_a_browser_that_cannot_unpack_keeps_the_strip(chromium, files):
+    tab = chromium.new_page()
     tab.add_init_script("delete window.DecompressionStream")
     tab.goto((files / "light.html").as_uri())
     figure = figure_of(tab, "all-reduce-steps")
@@ -340,14 +301,11 @@ def test_a_browser_that_cannot_unpack_keeps_the_strip(browser, files):
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_no_accessibility_violation(browser, files, theme):
-    tab = opened(browser, files, theme, reduced_motion="reduce")
+def test_no_accessibility_violation(chromium, files, theme):
+    tab = opened(chromium, files, theme, reduced_motion="reduce")
     # axe needs scripts; what is there without them is judged too
     tab.evaluate("document.querySelectorAll('.nx-strip').forEach(s => { s.hidden = false; })")
     for figure in tab.locator(".nx-player").all():
         figure.locator('[data-do="next"]').click()
-    tab.locator("details").evaluate_all("all => all.forEach(d => { d.open = true; })")
-    found = Axe().run(tab).response["violations"]
-    ours = [(v["id"], v["nodes"][0]["html"][:120]) for v in found if v["id"] not in ("page-has-heading-one", "region")]
-    assert ours == []
+    assert violations(tab) == []
     tab.close()
