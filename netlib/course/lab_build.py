@@ -17,6 +17,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from netlib.course.notebook import store
+
 SOLUTION = ("### BEGIN SOLUTION", "### END SOLUTION")
 HIDDEN = ("### BEGIN HIDDEN TESTS", "### END HIDDEN TESTS")
 CODE_STUB = "...  # your code"
@@ -172,9 +174,7 @@ def run(asked: argparse.Namespace) -> int:
         stale += 1
         print(f"{path.relative_to(root())}: {'is not what its source makes' if asked.check else 'made'}")
         if not asked.check:
-            draft = path.with_name(f".{path.name}.draft")
-            draft.write_text(text, encoding="utf-8")
-            draft.replace(path)
+            store(path, text)
     return int(asked.check and stale > 0)
 
 

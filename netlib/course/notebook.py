@@ -88,6 +88,13 @@ def joined(outputs: list[Any]) -> list[Any]:
     return found
 
 
+def store(path: Path, text: str) -> None:
+    """Write a notebook whole: a full disk must not leave half of one."""
+    draft = path.with_name(f".{path.name}.draft")
+    draft.write_text(text, encoding="utf-8")
+    draft.replace(path)
+
+
 def run(asked: argparse.Namespace) -> int:
     """Store or check the outputs of the named notebooks."""
     stale = 0
@@ -100,7 +107,5 @@ def run(asked: argparse.Namespace) -> int:
         stale += 1
         print(f"{path}: {'differs from a fresh run' if asked.check else 'stored'}")
         if not asked.check:
-            draft = path.with_name(f".{path.name}.draft")
-            draft.write_text(text, encoding="utf-8")
-            draft.replace(path)  # a full disk must not leave half a notebook
+            store(path, text)
     return int(asked.check and stale > 0)

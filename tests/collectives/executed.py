@@ -124,14 +124,6 @@ def bent(schedule, entry, **other):
     return replace(schedule, phases=(replace(part, **arrays),))
 
 
-def wrong(schedule, seed=0):
-    """Whether the execution notices: it refuses, or the result is not the collective's."""
-    try:
-        return not c.is_correct(schedule, np.random.default_rng(seed))
-    except ValueError:
-        return True
-
-
 def kept_promise(schedule):
     """Whether the collective is right, by the book: each place is a dictionary {rank: times its part is in it}."""
     own = [{rank: 1} for rank in range(schedule.n)]

@@ -27,21 +27,6 @@ def schedules(draw: st.DrawFn, n: int = 5) -> Schedule:
     return schedule_of("random", "all_reduce", n, made, chunks=chunks, weight=weight)
 
 
-def in_words(schedule: Schedule, size: float) -> list[dict[tuple[int, int], tuple[float, float]]]:
-    """Each step as {(src, dst): (bytes, bytes that are added)}, one entry after the other."""
-    volume = size * schedule.weight
-    found = []
-    for step in schedule.written_out():
-        held: dict[tuple[int, int], tuple[float, float]] = {}
-        for src, dst, chunk, add in zip(
-            *(each.tolist() for each in (step.src, step.dst, step.chunk, step.add)), strict=True
-        ):
-            sent, added = held.get((src, dst), (0.0, 0.0))
-            held[src, dst] = sent + volume[chunk], added + volume[chunk] * add
-        found.append(held)
-    return found
-
-
 def disjoint(n: int, steps: int, rng: np.random.Generator) -> Schedule:
     """In each step some ranks send to one other each, no two to the same: on one switch nobody shares a link."""
     made = []

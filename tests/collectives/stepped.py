@@ -8,14 +8,24 @@ import numpy as np
 from netlib.collectives import Phase, Schedule, is_correct, schedule_of
 
 
+def in_words(schedule: Schedule, size: float) -> list[dict[tuple[int, int], tuple[float, float]]]:
+    """Each step as {(src, dst): (bytes, bytes that are added)}, one entry after the other."""
+    volume = size * schedule.weight
+    found = []
+    for step in schedule.written_out():
+        held: dict[tuple[int, int], tuple[float, float]] = {}
+        for src, dst, chunk, add in zip(
+            *(each.tolist() for each in (step.src, step.dst, step.chunk, step.add)), strict=True
+        ):
+            sent, added = held.get((src, dst), (0.0, 0.0))
+            held[src, dst] = sent + volume[chunk], added + volume[chunk] * add
+        found.append(held)
+    return found
+
+
 def messages(schedule: Schedule, size: float):
     """{(src, dst): bytes} of every step in turn."""
-    volume = schedule.bytes_of(size)
-    for step in schedule.written_out():
-        held = defaultdict(float)
-        for src, dst, chunk in zip(step.src.tolist(), step.dst.tolist(), step.chunk.tolist(), strict=True):
-            held[src, dst] += float(volume[chunk])
-        yield dict(held)
+    return ({pair: sent for pair, (sent, _) in step.items()} for step in in_words(schedule, size))
 
 
 def ledger(schedule: Schedule, size: float):

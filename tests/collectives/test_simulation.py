@@ -39,7 +39,8 @@ from netlib.topology import (
     routes,
     spray,
 )
-from tests.collectives.random_schedules import disjoint, in_words, schedules
+from tests.collectives.random_schedules import disjoint, schedules
+from tests.collectives.stepped import in_words
 from tests.topology.filling import drained, filled
 
 LINK = Link(1e-6, 50e9)

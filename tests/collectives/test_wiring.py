@@ -13,7 +13,8 @@ from netlib.collectives.wiring import laid
 from netlib.links import Link
 from netlib.topology import Fabric, d_mod_k, ecmp, leaf_spine, nvlink_domain, one_switch, rail_optimised, routes, spray
 from netlib.topology import ledger as counted
-from tests.collectives.random_schedules import in_words, schedules
+from tests.collectives.random_schedules import schedules
+from tests.collectives.stepped import in_words
 from tests.topology.random_fabrics import fabrics
 
 LINK = Link(1e-6, 50e9)
