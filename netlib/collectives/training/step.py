@@ -190,10 +190,10 @@ def _bubble(layout: Layout, schedule: str, f: float, b: float) -> float:
 def _copies(
     flows: Sequence[Flow], layout: Layout, cluster: Cluster, deep: int, bucket: float | None, f: float, b: float
 ) -> tuple[dict[str, float], dict[str, float]]:
-    """Seconds that the step waits for gradients and weights, and that they take, by axis; each as if alone."""
+    """Seconds that the step waits for gradients and weights, and that they take, by axis; each axis as if alone."""
     waits: dict[str, float] = {}
     wire: dict[str, float] = {}
-    sums: dict[str, tuple[float, float, float]] = {}  # calls, seconds and wait of an axis's gradients
+    sums: dict[str, tuple[float, float, float]] = {}  # calls of an axis's gradients, seconds and wait of each
     for flow in sorted(flows, key=lambda flow: flow.role != "gradients"):
         if flow.axis in INSIDE:
             continue
@@ -211,13 +211,21 @@ def _copies(
             sums[flow.axis] = flow.calls, seconds, wait
         else:
             gathers = cost(np.full(deep, flow.payload / deep))
-            wait = prefetched([f / deep] * deep, gathers).exposed
-            if layout.zero == 3:  # the other half run beside the backward pass, on the wires that sum the gradients
+            seconds, wait = float(gathers.sum()), prefetched([f / deep] * deep, gathers).exposed
+            if layout.zero == 3:  # half of the gathers run beside the backward pass
                 calls, summing, late = sums.get(flow.axis, (0.0, 0.0, 0.0))
-                busy = min(1.0, 2 * calls / flow.calls)  # the part of the backward passes that sum gradients
-                alone, both = (prefetched([b / deep] * deep, gathers + more / deep).exposed for more in (0.0, summing))
-                wait = (wait + (1 - busy) * alone + busy * max(0.0, both - late)) / 2
-            seconds = float(gathers.sum())
+                wait = (wait + _beside_sums(gathers, b, min(1.0, 2 * calls / flow.calls), summing, late)) / 2
         waits[flow.axis] = waits.get(flow.axis, 0.0) + flow.calls * wait
         wire[flow.axis] = wire.get(flow.axis, 0.0) + flow.calls * seconds
     return waits, wire
+
+
+def _beside_sums(gathers: Floats, b: float, share: float, summing: float, late: float) -> float:
+    """Seconds that a backward pass of `b` waits for the weights of its layers, on average over the passes.
+
+    In a `share` of them gradients are summed on the same wires, for `summing` seconds of which `late` are waited for
+    already; there only what gathers add to that counts.
+    """
+    layers = [b / gathers.size] * gathers.size
+    alone, both = (prefetched(layers, gathers + more / gathers.size).exposed for more in (0.0, summing))
+    return float((1 - share) * alone + share * max(0.0, both - late))
