@@ -166,9 +166,9 @@ def lossless_classes(buffer: ArrayLike, ports: ArrayLike, headroom: ArrayLike, s
 
     `shared` are the bytes that must remain for queues. Broadcasts.
 
-    A switch of 9 MB with 32 ports, two MTU-sized margins and 300 m of cable at 40 Gb/s, a third of it kept for queues:
+    A switch of 9 MB with 32 ports at 40 Gb/s and 300 m of cable, a third of it kept for queues:
 
-    >>> float(lossless_classes(9e6, 32, 92160, 3e6))
+    >>> float(lossless_classes(9e6, 32, dynamic_headroom(40, 300), 3e6))
     2.0
     """
     free = np.maximum(floats("buffer", buffer) - floats("shared", shared), 0)
