@@ -97,8 +97,10 @@ def simulate_transfer(
         raise ValueError(f"loss = {p:g} would make the transfer endless; give at most 0.9")
     if packets * (1 + p / (1 - p) * (window if scheme == "go-back-n" else 1)) > 5e7:
         raise ValueError(f"packets = {packets} at this loss take more than 5e7 slots; give fewer packets")
-    return _go_back_n(p, window, packets, rng, reorder) if scheme == "go-back-n" else _selective(
-        p, window, packets, rng, reorder
+    return (
+        _go_back_n(p, window, packets, rng, reorder)
+        if scheme == "go-back-n"
+        else _selective(p, window, packets, rng, reorder)
     )
 
 

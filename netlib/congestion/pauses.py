@@ -104,5 +104,7 @@ def _quanta(quanta: ArrayLike) -> Floats:
     """Quanta, refused beyond the 16 bits of the frame."""
     given = floats("quanta", quanta)
     if (given > MOST_QUANTA).any():
-        raise ValueError(f"quanta = {given.max():g} does not fit into the 16 bits of a frame; give at most {MOST_QUANTA}")
+        raise ValueError(
+            f"quanta = {given.max():g} does not fit into the 16 bits of a frame; give at most {MOST_QUANTA}"
+        )
     return given

@@ -21,7 +21,9 @@ def shared_buffer(buffer: ArrayLike, ports: ArrayLike, priorities: ArrayLike, he
     held = floats("priorities", priorities, 1) * floats("ports", ports, 1) * floats("headroom", headroom)
     left = floats("buffer", buffer) - held
     if (left < 0).any():
-        raise ValueError(f"headroom takes {np.max(held):g} bytes, more than the buffer has; give fewer priorities or ports")
+        raise ValueError(
+            f"headroom takes {np.max(held):g} bytes, more than the buffer has; give fewer priorities or ports"
+        )
     return np.asarray(left)
 
 
