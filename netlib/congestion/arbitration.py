@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from netlib.arguments import Floats, declared, floats
+from netlib.arguments import Floats, declared, floats, formula
 from netlib.congestion.credits import BLOCK
 
 UNIT = 4096  # bytes of one step of the limit
@@ -50,7 +50,7 @@ def arbitrate(tables: Arbitration, packet: ArrayLike, packets: int, busy: Sequen
     """(lanes,) bytes sent by each lane in the next `packets` packets, if the lanes of `busy` always have one waiting.
 
     `packet` is the size (bytes) of a lane's packets, one number or one for each lane; `busy` all lanes by default. An
-    entry may send while its weight is not used up, the last packet whole; then the next entry of its table has its turn.
+    entry may send while its weight is not used up, the last packet whole; then its table's next entry has its turn.
 
     >>> sent = arbitrate(Arbitration(((0, 64),), ((1, 64),), limit=4), 4096, 1000, busy=[0, 1])
     >>> (sent / sent.sum()).round(2).tolist()  # four high packets, then one low
@@ -67,17 +67,16 @@ def arbitrate(tables: Arbitration, packet: ArrayLike, packets: int, busy: Sequen
     high = _Turn([each for each in tables.high if each[0] in waiting and each[1]])
     low = _Turn([each for each in tables.low if each[0] in waiting and each[1]])
     sent = np.zeros(lanes)
-    room = float(tables.limit * UNIT)
-    for turn in range(packets):
-        first = bool(high.entries) and (not low.entries or tables.limit == UNLIMITED or room > 0 or turn == 0)
-        if tables.limit == 0 and low.entries and high.entries:
-            first = turn % 2 == 0  # one packet each
+    room, passed = float(tables.limit * UNIT), 0  # of the limit; high packets since the last low one
+    for _ in range(packets):
+        urgent = tables.limit == UNLIMITED or room > 0 or not passed
+        first = bool(high.entries) and (urgent or not low.entries)
         chosen = high if first else low
         if not chosen.entries:
             break
         lane = chosen.lane(length)
         sent[lane] += length[lane]
-        room = room - length[lane] if first else float(tables.limit * UNIT)
+        room, passed = (room - length[lane], passed + 1) if first else (float(tables.limit * UNIT), 0)
     return sent
 
 
@@ -86,7 +85,7 @@ class _Turn:
 
     def __init__(self, entries: Sequence[tuple[int, int]]) -> None:
         self.entries = list(entries)
-        self.at, self.left = 0, self.entries[0][1] * BLOCK if self.entries else 0
+        self.at, self.left = 0, float(self.entries[0][1] * BLOCK) if self.entries else 0.0
 
     def lane(self, length: Sequence[float]) -> int:
         """The lane whose packet goes now; the table moves on when its weight is used up."""
@@ -98,6 +97,7 @@ class _Turn:
         return lane
 
 
+@formula
 def low_share(limit: ArrayLike, high_packet: ArrayLike, low_packet: ArrayLike) -> Floats:
     """Share of a link that all low lanes keep while the high table always has packets. Broadcasts.
 
@@ -107,11 +107,8 @@ def low_share(limit: ArrayLike, high_packet: ArrayLike, low_packet: ArrayLike) -
     >>> low_share([0, 4, 255], 4096, 4096).tolist()
     [0.5, 0.2, 0.0]
     """
-    steps, long, short = (
-        floats("limit", limit),
-        floats("high_packet", high_packet, above=True),
-        floats("low_packet", low_packet, above=True),
-    )
+    steps = floats("limit", limit)
+    long, short = floats("high_packet", high_packet, above=True), floats("low_packet", low_packet, above=True)
     if (steps > UNLIMITED).any():
         raise ValueError(f"limit = {steps.max():g} must be between 0 and {UNLIMITED}")
     passes = np.maximum(np.ceil(UNIT * steps / long), 1)

@@ -41,7 +41,8 @@ def incast_fill_time(buffer: ArrayLike, senders: ArrayLike, rate: ArrayLike) -> 
     """
     extra = (floats("senders", senders, 1) - 1) * floats("rate", rate, above=True)
     size = floats("buffer", buffer)
-    return np.divide(size, extra, out=np.full(np.broadcast_shapes(size.shape, extra.shape), np.inf), where=extra > 0)
+    shape = np.broadcast_shapes(size.shape, extra.shape)
+    return np.asarray(np.divide(size, extra, out=np.full(shape, np.inf), where=extra > 0))
 
 
 @formula

@@ -23,8 +23,8 @@ LIGHT = 1.98e8  # m/s in a cable
 
 class LaneRun(NamedTuple):
     """One virtual lane by block times: blocks of `credit` that the sender sees, cumulative blocks `sent` and `arrived`
-    (lost ones do not arrive), blocks `free` in the receiver's buffer, and `leaked`: blocks that were lost on the cable and
-    are not yet credit again, by which the lane is narrower."""
+    (lost ones do not arrive), blocks `free` in the receiver's buffer, and `leaked`: blocks that were lost on the cable
+    and are not yet credit again, by which the lane is narrower."""
 
     credit: NDArray[np.int64]
     sent: NDArray[np.int64]

@@ -18,7 +18,7 @@ KIB = 1024
 
 
 class Table(NamedTuple):
-    """Shipped headroom: bytes of a class on one port (`size`, of which `xon` are the mark to resume), by rate, length."""
+    """Shipped headroom: bytes of a class on a port (`size`; `xon` of them are the mark to resume), by rate and length."""
 
     asic: str
     version: str
@@ -26,7 +26,8 @@ class Table(NamedTuple):
     xon: int
 
 
-# sonic-net/sonic-utilities@66b5071, scripts/mellanox_buffer_migrator.py. 1.0.4 "fixes some bugs in the formula" of 1.0.3.
+# sonic-net/sonic-utilities@66b5071, scripts/mellanox_buffer_migrator.py, whose history says that 1.0.4 mends
+# the formula behind 1.0.3.
 _SPECTRUM_1_3 = {
     **{(10, 5): 34816, (25, 5): 34816, (40, 5): 34816, (50, 5): 34816, (100, 5): 36864},
     **{(10, 40): 36864, (25, 40): 39936, (40, 40): 41984, (50, 40): 41984, (100, 40): 54272},
@@ -97,9 +98,9 @@ def dynamic_headroom(
 ) -> int:
     """Bytes after XOFF on a port of `gbit` Gb/s with `length` m of cable, as SONiC computes them for Spectrum switches.
 
-    lossless_mtu + occupancy x (mtu + cable + 2 gearbox + mac + peer), rounded up to 1,024 bytes. `peer` are the quanta
-    in which the far end must stop; `mac` the bytes in MAC and PHY. The script divides the bits on the cable by 8 x 1,024
-    where it means 8 x 1,000, so that its cable is 2.3 % short; this function does the same.
+    lossless_mtu + occupancy x (mtu + cable + 2 gearbox + mac + peer), rounded up to 1,024 bytes. `peer` are the
+    quanta in which the far end must stop; `mac` the bytes in MAC and PHY. The script divides the bits on the cable by
+    8 x 1,024 where it means 8 x 1,000, so that its cable is 2.3 % short; this function does the same.
 
     Source: sonic-net/sonic-swss@18913fa, cfgmgr/buffer_headroom_mellanox.lua.
 

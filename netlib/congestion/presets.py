@@ -45,6 +45,7 @@ TYPES: Mapping[str, Any] = {
     "uncontrolled": Uncontrolled,
     "marking": Marking,
 }
+CONTROLS: Mapping[type, str] = {made: name for name, made in TYPES.items()}
 # The dimension of each field that is no plain number, so that 40 Mb/s is never read as 40 MB.
 DIMENSION: Mapping[str, str] = {
     **dict.fromkeys(("alpha_timer", "cnp_interval", "cut_interval", "increase_timer", "t_low", "t_high"), "s"),
@@ -180,6 +181,15 @@ field; the firmware's unit is not documented); give it in fill={'byte_counter': 
     return TYPES[control](**values)  # type: ignore[no-any-return]
 
 
+def dimension_of(control: str, field: str) -> str:
+    """ "s", "bytes", "bytes/s", or "1" for a plain number: what a field of a control is measured in.
+
+    >>> dimension_of("dcqcn", "additive"), dimension_of("dctcp", "additive"), dimension_of("dcqcn", "g")
+    ('bytes/s', 'bytes', '1')
+    """
+    return DIMENSION.get(f"{control}.{field}") or DIMENSION.get(field, "1")
+
+
 def _control(control: str) -> str:
     if control not in TYPES:
         raise ValueError(f"control = {control[:40]!r} has no presets; give one of {', '.join(TYPES)}")
@@ -219,7 +229,7 @@ def _si(field: str, printed: str | bool, kind: object) -> float | str | bool:
     if "/" in printed and " " not in printed:
         return float(Fraction(printed))
     quantity = parse(printed)
-    expected = DIMENSION.get(field) or DIMENSION.get(field.split(".")[1], "1")
+    expected = dimension_of(*field.split("."))
     if quantity.dimension != expected:
         raise ValueError(f"{field} = {printed!r} is in {quantity.dimension or 'no unit'}; give {expected}")
     return int(quantity.value) if kind is int else float(f"{quantity.value:.12g}")  # 55 us are 5.5e-05 s

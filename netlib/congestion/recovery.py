@@ -127,4 +127,4 @@ def forgetting_time(control: Dcqcn, share: ArrayLike) -> Floats:
         raise ValueError(f"share = {part.max():g} is a share; give a number above 0 and at most 1")
     if control.g == 1:
         return np.zeros(part.shape) + control.alpha_timer * (part < 1)
-    return control.alpha_timer * np.log(part) / np.log1p(-control.g)
+    return np.asarray(control.alpha_timer * np.log(part) / np.log1p(-control.g))

@@ -16,7 +16,7 @@ DISCIPLINES = ("strict", "wrr", "dwrr")
 
 
 class Served(NamedTuple):
-    """What a link sent: bytes `served` and `offered` by class, packets `queued` by class at the end, s `idle`, `seconds`."""
+    """What a link sent: bytes `served` and `offered` and packets `queued` at the end, by class; s `idle` of `seconds`."""
 
     served: Floats
     offered: Floats
