@@ -18,7 +18,7 @@ KIB = 1024
 
 
 class Table(NamedTuple):
-    """Shipped headroom: bytes of a class on a port (`size`; `xon` of them are the mark to resume), by rate and length."""
+    """Shipped headroom: bytes of a class on a port (`size`; `xon` of them: the mark to resume) by rate and length."""
 
     asic: str
     version: str

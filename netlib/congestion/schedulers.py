@@ -16,7 +16,7 @@ DISCIPLINES = ("strict", "wrr", "dwrr")
 
 
 class Served(NamedTuple):
-    """What a link sent: bytes `served` and `offered` and packets `queued` at the end, by class; s `idle` of `seconds`."""
+    """What a link sent: bytes `served` and `offered` and packets `queued` at the end, by class; s `idle`."""
 
     served: Floats
     offered: Floats
