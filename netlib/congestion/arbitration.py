@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from netlib.arguments import Floats, declared, floats, formula
+from netlib.arguments import Floats, declared, declared_fields, floats, formula
 from netlib.congestion.credits import BLOCK
 
 UNIT = 4096  # bytes of one step of the limit
@@ -27,12 +27,15 @@ class Arbitration:
     limit: int
 
     def __post_init__(self) -> None:
+        declared_fields(self)
         for name, table in (("high", self.high), ("low", self.low)):
-            pairs = floats(name, table if len(table) else np.zeros((0, 2)))
-            if pairs.ndim != 2 or pairs.shape[1] != 2 or (pairs != np.floor(pairs)).any():
+            pairs = floats(name, table)
+            if pairs.size and (pairs.ndim != 2 or pairs.shape[1] != 2 or (pairs != np.floor(pairs)).any()):
                 raise ValueError(f"{name} = {str(table)[:40]!r} is no list of (lane, weight); write ((0, 4), (1, 1))")
-            if (pairs[:, 0] > 15).any() or (pairs[:, 1] > 255).any():
+            rows = tuple((int(lane), int(weight)) for lane, weight in pairs) if pairs.size else ()
+            if any(lane > 15 or weight > 255 for lane, weight in rows):
                 raise ValueError(f"{name} has a lane beyond 15 or a weight beyond 255; both are limited by their bits")
+            object.__setattr__(self, name, rows)
         if not 0 <= self.limit <= UNLIMITED:
             raise ValueError(f"limit = {self.limit} must be between 0 and {UNLIMITED}")
 
@@ -46,6 +49,7 @@ TABLES: Mapping[str, Arbitration] = {
 
 
 @declared
+@formula
 def arbitrate(tables: Arbitration, packet: ArrayLike, packets: int, busy: Sequence[int] | None = None) -> Floats:
     """(lanes,) bytes sent by each lane in the next `packets` packets, if the lanes of `busy` always have one waiting.
 

@@ -87,7 +87,7 @@ def simulate_transfer(
     >>> done.delivered, abs(done.goodput - 0.2865) < 0.02
     (20000, True)
     """
-    if scheme not in SCHEMES:
+    if not isinstance(scheme, str) or scheme not in SCHEMES:
         raise ValueError(f"scheme = {str(scheme)[:40]!r} is not one of {', '.join(SCHEMES)}")
     p = float(_loss(loss))
     for name, value in (("window", window), ("packets", packets), ("reorder", 1 if reorder is None else reorder)):

@@ -181,6 +181,7 @@ field; the firmware's unit is not documented); give it in fill={'byte_counter': 
     return TYPES[control](**values)  # type: ignore[no-any-return]
 
 
+@declared
 def dimension_of(control: str, field: str) -> str:
     """ "s", "bytes", "bytes/s", or "1" for a plain number: what a field of a control is measured in.
 

@@ -5,6 +5,7 @@ It shows what the fluid shares leave out: weighted round robin counts packets, s
 """
 
 from collections.abc import Iterator
+from math import inf
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -45,20 +46,25 @@ def serve_packets(
     >>> (done.served / 1e7).round(2).tolist(), done.idle
     ([0.6, 0.3, 0.1], 0.0)
     """
-    if discipline not in DISCIPLINES:
+    if not isinstance(discipline, str) or discipline not in DISCIPLINES:
         raise ValueError(f"discipline = {str(discipline)[:40]!r} is not one of {', '.join(DISCIPLINES)}")
-    load = np.atleast_1d(floats("offered", offered))
+    load, size, weight = np.broadcast_arrays(
+        np.atleast_1d(floats("offered", offered)),
+        floats("packet", packet, above=True),
+        floats("weights", weights, above=True),
+    )
     if load.ndim != 1 or not load.size:
         raise ValueError(f"offered has shape {load.shape}; give one number for each class")
-    size = np.broadcast_to(floats("packet", packet, above=True), load.shape)
-    weight = np.broadcast_to(floats("weights", weights, above=True), load.shape)
     speed, end = float(floats("capacity", capacity, above=True)), float(floats("seconds", seconds, above=True))
     if not end * speed / size.min() <= 2e6:
         raise ValueError(f"seconds = {end:g} are more than 2e6 packets; give a shorter time")
     if discipline == "wrr" and (weight != np.floor(weight)).any():
         raise ValueError("weights of weighted round robin count packets; give whole numbers")
     sent = [0] * load.size
-    clock = [_Clock(each, length, turn / load.size) for turn, (each, length) in enumerate(zip(load, size, strict=True))]
+    clock = [
+        _Clock(each, length, turn / load.size)
+        for turn, (each, length) in enumerate(zip(load.tolist(), size.tolist(), strict=True))
+    ]
     ready = [each.came(0.0) for each in clock]
     choose = _CHOOSERS[discipline](ready, size.tolist(), weight.tolist())
     now = idle = 0.0
@@ -87,8 +93,8 @@ class _Clock:
     """Packets of one class: the first after `phase` of a gap, then one each gap."""
 
     def __init__(self, load: float, size: float, phase: float) -> None:
-        self.gap = size / load if load else np.inf
-        self.first = phase * self.gap if load else np.inf
+        self.gap = size / load if load else inf
+        self.first = phase * self.gap if self.gap < inf else inf
 
     def came(self, now: float) -> int:
         """Packets until now, one at this very moment included."""
@@ -96,7 +102,7 @@ class _Clock:
 
     def following(self, now: float) -> float:
         """The moment of the next packet."""
-        return self.first + self.came(now) * self.gap if self.gap < np.inf else np.inf
+        return self.first + self.came(now) * self.gap if self.gap < inf else inf
 
 
 def _strict(ready: list[int], size: list[float], weight: list[float]) -> Iterator[int]:

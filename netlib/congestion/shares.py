@@ -36,7 +36,7 @@ def weighted_shares(offered: ArrayLike, weights: ArrayLike, capacity: ArrayLike 
     [0.6667, 0.3333, 0.0]
     """
     load, room = _offered(offered, capacity)
-    weight = np.broadcast_to(floats("weights", weights, above=True), load.shape)
+    load, weight = np.broadcast_arrays(load, floats("weights", weights, above=True))
     # Water level at which each class is full; below it, class k has weight x level.
     full = load / weight
     order = np.argsort(full, axis=-1)

@@ -109,7 +109,8 @@ def test_headroom_grows_with_cable_and_cells(gbit: int, length: float, cell: flo
 def test_two_shipped_tables_and_the_cable() -> None:
     """Bytes a metre at 100 Gb/s between 40 and 300 m: 500 in version 1.0.3, 252 in 1.0.4, 126 of them on the cable."""
     per_metre = {
-        version: (static_headroom("spectrum-1", version, 100, 300) - static_headroom("spectrum-1", version, 100, 40)) / 260
+        version: (static_headroom("spectrum-1", version, 100, 300) - static_headroom("spectrum-1", version, 100, 40))
+        / 260
         for version in ("1.0.3", "1.0.4")
     }
     cable = float(cable_bytes(1, gbps(100)))
@@ -167,10 +168,10 @@ def test_thresholds_of_the_dcqcn_paper() -> None:
     assert float(static_mark_bound(*DCQCN)) == pytest.approx(765, abs=1)
 
 
-@given(
-    st.floats(1e6, 1e8), st.integers(1, 64), st.integers(1, 8), st.floats(0, 2e3), st.floats(0.01, 100)
-)
-def test_at_the_bound_one_port_holds_just_its_xoff(b: float, ports: int, classes: int, each: float, beta: float) -> None:
+@given(st.floats(1e6, 1e8), st.integers(1, 64), st.integers(1, 8), st.floats(0, 2e3), st.floats(0.01, 100))
+def test_at_the_bound_one_port_holds_just_its_xoff(
+    b: float, ports: int, classes: int, each: float, beta: float
+) -> None:
     """Fill every egress queue of every class to the bound: the XOFF then equals what one port feeds to all of them."""
     given_ = (b, ports, classes, each)
     mark = float(dynamic_mark_bound(*given_, beta=beta))
@@ -184,5 +185,5 @@ def test_at_the_bound_one_port_holds_just_its_xoff(b: float, ports: int, classes
 
 
 def test_headroom_that_takes_all_is_refused() -> None:
-    with pytest.raises(ValueError, match="headroom takes 2.56e\\+07 bytes, more than the buffer has"):
+    with pytest.raises(ValueError, match=r"headroom takes 2\.56e\+07 bytes, more than the buffer has"):
         shared_buffer(12e6, 32, 8, 1e5)

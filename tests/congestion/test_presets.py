@@ -144,7 +144,10 @@ def test_unknown_pairs_and_unfit_values_are_refused(control, name, rate, fill, s
     ("row", "said"),
     [
         ({"values": {"k_min": "5 KB"}}, "give k_min, k_max, p_max"),
-        ({"values": {"k_min": "5 KB", "k_max": "200 Mb/s", "p_max": "1 %"}}, "k_max = '200 Mb/s' is in bytes/s; give bytes"),
+        (
+            {"values": {"k_min": "5 KB", "k_max": "200 Mb/s", "p_max": "1 %"}},
+            "k_max = '200 Mb/s' is in bytes/s; give bytes",
+        ),
         ({"values": {"k_min": "5", "k_max": "200 KB", "p_max": "1 %"}}, "k_min = '5' is in 1; give bytes"),
     ],
 )
@@ -162,7 +165,9 @@ def test_every_field_has_an_effect_that_can_be_computed(control: str) -> None:
     assert set(EFFECTS[type(first)]) == {each.name for each in fields(first)}
     for each in fields(first):
         value = getattr(first, each.name)
-        other = {"paper": "vendor", True: False, False: True}.get(value) if isinstance(value, (bool, str)) else value / 2
+        other = (
+            {"paper": "vendor", True: False, False: True}.get(value) if isinstance(value, (bool, str)) else value / 2
+        )
         if other == value or value == inf:
             other = 0.5 if value == inf or dimension_of(control, each.name) == "1" else 1e-3
         other = int(other * 2 + 1) if each.type is int else other
