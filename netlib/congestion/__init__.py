@@ -1,7 +1,7 @@
 """Congestion: who waits when flows want more than a link has, and what makes them stop.
 
 parameters  what each control can be told, as plain data
-presets     what papers, drivers and simulators set, dated and sourced; differences: what each difference does
+presets     what papers, drivers and simulators set, dated and sourced; comparison: what they do
 pauses      for how long PFC stops a port; headroom, thresholds: what that takes of a buffer
 buffers     how long memory lasts, how fast an incast fills it
 losses      what a lost packet costs; latency: when a steady slow link beats a hesitant fast one
@@ -22,8 +22,8 @@ from netlib.congestion.buffers import (
     paced_queue_limit,
     sampled_queue,
 )
+from netlib.congestion.comparison import Difference, difference_table, differences
 from netlib.congestion.credits import LaneRun, credit_rate, credit_reach, simulate_lane
-from netlib.congestion.differences import Difference, difference_table, differences
 from netlib.congestion.headroom import (
     cable_bytes,
     cell_occupancy,

@@ -107,24 +107,23 @@ def simulate_transfer(
 def _go_back_n(p: float, window: int, packets: int, rng: Generator, reorder: int | None) -> Transfer:
     """The receiver expects one number and throws away all others; the sender learns of the first gap a window later."""
     flight: deque[tuple[int, int, bool]] = deque()  # slot in which the fate is known, number, arrived
-    sent = lost = silent = slot = turn = known = expected = 0
+    sent = lost = silent = slot = turn = first = 0
     fate = _fates(p, rng)
-    while known < packets:
+    while first < packets:
         while flight and flight[0][0] <= slot:
             _, number, arrived = flight.popleft()
-            if number != expected:
-                continue  # thrown away, and reported as such
+            if number != first:
+                continue  # behind a gap: thrown away
             if arrived:
-                expected = known = number + 1
+                first = number + 1
             else:
                 turn = number
-                flight.clear()  # what follows the gap will be thrown away
-        if turn < packets and (reorder is None or turn - known < reorder):
+        if turn < packets and (reorder is None or turn - first < reorder):
             arrived = next(fate)
             sent, lost = sent + 1, lost + (not arrived)
             flight.append((slot + window, turn, arrived))
             turn += 1
-        elif known < packets:
+        elif first < packets:
             silent += 1
         slot += 1
     return Transfer(packets, sent, lost, silent)

@@ -47,7 +47,7 @@ def weighted_shares(offered: ArrayLike, weights: ArrayLike, capacity: ArrayLike 
     stops = reach < level
     first = np.argmax(stops, axis=-1)[..., None]
     height = np.where(stops.any(axis=-1, keepdims=True), np.take_along_axis(reach, first, axis=-1), np.inf)
-    return np.minimum(load, weight * np.maximum(height, 0))
+    return np.asarray(np.minimum(load, weight * np.maximum(height, 0)))
 
 
 @formula

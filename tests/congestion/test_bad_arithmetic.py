@@ -8,6 +8,7 @@ import pytest
 from netlib.congestion import (
     arbitration,
     buffers,
+    comparison,
     credits,
     differences,
     headroom,
@@ -47,8 +48,8 @@ OWN = {
     "difference_table": {"rows": differences(PAPER, NS3)},
 }
 MODULES = (
-    arbitration, buffers, credits, headroom, latency, losses, pauses, presets, recovery, schedulers, shares, thresholds,
-    inspect.getmodule(differences),
+    arbitration, buffers, comparison, credits, headroom, latency, losses, pauses, presets, recovery, schedulers, shares,
+    thresholds,
 )  # fmt: skip
 CALLS = [
     (name, call)

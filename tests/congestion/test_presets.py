@@ -19,7 +19,7 @@ from netlib.congestion import (
     recovery_time,
 )
 from netlib.congestion import presets as module
-from netlib.congestion.differences import EFFECTS
+from netlib.congestion.comparison import EFFECTS
 from netlib.congestion.presets import TYPES, dimension_of
 from netlib.units import gbps
 
