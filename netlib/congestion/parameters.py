@@ -57,7 +57,7 @@ class Marking(Checked):
 
 @dataclass(frozen=True)
 class Dcqcn(Checked):
-    """DCQCN at sender and receiver (Zhu et al., SIGCOMM 2015; the vendor's machine as its manuals and ns-3 describe it).
+    """DCQCN at sender and receiver (Zhu et al., SIGCOMM 2015; the vendor's machine as its manuals and ns-3 have it).
 
     machine         "paper": a CNP cuts at once; "vendor": cuts and alpha have clocks, a CNP waits for their tick
     g               weight of one new observation in alpha
