@@ -5,6 +5,7 @@ sends one packet again. Closed forms, and a transfer packet by packet that knows
 """
 
 from collections import deque
+from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -156,7 +157,7 @@ def _selective(p: float, window: int, packets: int, rng: Generator, reorder: int
     return Transfer(packets, sent, lost, silent)
 
 
-def _fates(p: float, rng: Generator):  # type: ignore[no-untyped-def]
+def _fates(p: float, rng: Generator) -> Iterator[bool]:
     """Whether each packet arrives, drawn in blocks."""
     while True:
         yield from (rng.random(4096) >= p).tolist()

@@ -8,7 +8,7 @@ no meaning in bytes and seconds is kept too, and refused.
 import datetime
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import MISSING, dataclass, fields
 from fractions import Fraction
 from functools import cache
 from pathlib import Path
@@ -120,25 +120,55 @@ def preset_record(control: str, name: str) -> Preset:
 
 
 @overload
-def preset(control: Literal["dcqcn"], name: str, rate: float | None = ..., fill: Fill | None = ...) -> Dcqcn: ...
+def preset(control: Literal["dcqcn"], name: str, rate: float | None = ..., fill: Fill | None = ...) -> Dcqcn:
+    """Dcqcn."""
+
+
 @overload
-def preset(control: Literal["timely"], name: str, rate: float | None = ..., fill: Fill | None = ...) -> Timely: ...
+def preset(control: Literal["timely"], name: str, rate: float | None = ..., fill: Fill | None = ...) -> Timely:
+    """Timely."""
+
+
 @overload
-def preset(control: Literal["dctcp"], name: str, rate: float | None = ..., fill: Fill | None = ...) -> Dctcp: ...
+def preset(control: Literal["dctcp"], name: str, rate: float | None = ..., fill: Fill | None = ...) -> Dctcp:
+    """Dctcp."""
+
+
 @overload
-def preset(control: Literal["swift"], name: str, rate: float | None = ..., fill: Fill | None = ...) -> Swift: ...
+def preset(control: Literal["swift"], name: str, rate: float | None = ..., fill: Fill | None = ...) -> Swift:
+    """Swift."""
+
+
 @overload
-def preset(control: Literal["hpcc"], name: str, rate: float | None = ..., fill: Fill | None = ...) -> Hpcc: ...
+def preset(control: Literal["hpcc"], name: str, rate: float | None = ..., fill: Fill | None = ...) -> Hpcc:
+    """Hpcc."""
+
+
 @overload
-def preset(control: Literal["powertcp"], name: str, rate: float | None = ..., fill: Fill | None = ...) -> PowerTcp: ...
+def preset(control: Literal["powertcp"], name: str, rate: float | None = ..., fill: Fill | None = ...) -> PowerTcp:
+    """PowerTcp."""
+
+
 @overload
-def preset(control: Literal["nscc"], name: str, rate: float | None = ..., fill: Fill | None = ...) -> Nscc: ...
+def preset(control: Literal["nscc"], name: str, rate: float | None = ..., fill: Fill | None = ...) -> Nscc:
+    """Nscc."""
+
+
 @overload
-def preset(control: Literal["credits"], name: str, rate: float | None = ..., fill: Fill | None = ...) -> Credits: ...
+def preset(control: Literal["credits"], name: str, rate: float | None = ..., fill: Fill | None = ...) -> Credits:
+    """Credits."""
+
+
 @overload
-def preset(control: Literal["marking"], name: str, rate: float | None = ..., fill: Fill | None = ...) -> Marking: ...
+def preset(control: Literal["marking"], name: str, rate: float | None = ..., fill: Fill | None = ...) -> Marking:
+    """Marking."""
+
+
 @overload
-def preset(control: str, name: str, rate: float | None = ..., fill: Fill | None = ...) -> Control | Marking: ...
+def preset(control: str, name: str, rate: float | None = ..., fill: Fill | None = ...) -> Control | Marking:
+    """Control."""
+
+
 @declared
 def preset(control: str, name: str, rate: float | None = None, fill: Fill | None = None) -> Control | Marking:
     """The parameters of a preset, in SI, for a link of `rate` bytes/s; `fill` gives or replaces fields.
@@ -163,10 +193,9 @@ field; the firmware's unit is not documented); give it in fill={'byte_counter': 
             raise ValueError(f"fill has {str(field)[:40]!r}, which is no field of {control}; {nearest(field, known)}")
     if made.scaled and rate is None:
         raise ValueError(f"{control} {name!r} is stated per {made.per:g} bytes/s of link; give rate in bytes/s")
-    scale = (
-        float(floats("rate", made.per if rate is None else rate, above=rate is not None)) / made.per if made.per else 1
-    )
-    values = {}
+    given_rate = made.per if rate is None else float(floats("rate", rate, above=True))
+    scale = given_rate / made.per if made.per else 1.0
+    values: dict[str, object] = {}
     for each in made.settings:
         if each.field in given:
             values[each.field] = given[each.field]
@@ -177,8 +206,10 @@ field; the firmware's unit is not documented); give it in fill={'byte_counter': 
                 f"{control} {name!r} has no usable {lacking} ({each.unusable}); give it in fill={{{wanted}}}"
             )
         else:
-            values[each.field] = each.value * scale if each.field in made.scaled else each.value  # type: ignore[operator]
-    return TYPES[control](**values)  # type: ignore[no-any-return]
+            value = each.value
+            values[each.field] = value * scale if each.field in made.scaled and isinstance(value, float) else value
+    built: Control | Marking = TYPES[control](**values)
+    return built
 
 
 @declared
@@ -206,7 +237,8 @@ def _presets() -> dict[tuple[str, str], Preset]:
 def _read(control: str, name: str, row: Mapping[str, Any]) -> Preset:
     """One table of the data file; a value in another dimension, or a field too many or too few, raises ValueError."""
     wanted = {each.name: each.type for each in fields(TYPES[_control(control)])}
-    if list(row["values"]) != list(wanted):
+    needed = {each.name for each in fields(TYPES[control]) if each.default is MISSING}
+    if not needed <= set(row["values"]) <= set(wanted):
         raise ValueError(f"{control} {name!r} has fields {', '.join(row['values'])}; give {', '.join(wanted)}")
     base = {key: row.get(key, "primary") for key in ("source", "locator", "as_of", "confidence")}
     settings = []
