@@ -19,6 +19,7 @@ from netlib.congestion.parameters import (
     Timely,
     Uncontrolled,
 )
+from netlib.congestion.recovery import forgetting_time
 
 Consequence = tuple[str, Callable[[Any], str]]
 

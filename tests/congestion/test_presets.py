@@ -165,11 +165,8 @@ def test_every_field_has_an_effect_that_can_be_computed(control: str) -> None:
     assert set(EFFECTS[type(first)]) == {each.name for each in fields(first)}
     for each in fields(first):
         value = getattr(first, each.name)
-        other = (
-            {"paper": "vendor", "arrival": "departure", True: False, False: True}.get(value)
-            if isinstance(value, (bool, str))
-            else value / 2
-        )
+        flipped = {"paper": "vendor", "arrival": "departure", True: False, False: True}
+        other = flipped[value] if isinstance(value, (bool, str)) else value / 2
         if other == value or value == inf:
             other = 0.5 if value == inf or dimension_of(control, each.name) == "1" else 1e-3
         other = int(other * 2 + 1) if each.type is int else other
