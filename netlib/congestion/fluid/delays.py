@@ -24,11 +24,11 @@ Indices = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class State:
-    """One flat array and two views of it: `own` (variables, scenarios, flows) and `shared` (variables, scenarios, 1).
+    """One flat array and two views of it: `own` (variables, flows, scenarios) and `shared` (variables, 1, scenarios).
 
-    >>> state = State.of(np.ones((2, 3, 4)), np.zeros((1, 3, 1)))
+    >>> state = State.of(np.ones((2, 4, 3)), np.zeros((1, 1, 3)))
     >>> state.flat.shape, state.own.shape, state.shared.shape
-    ((27,), (2, 3, 4), (1, 3, 1))
+    ((27,), (2, 4, 3), (1, 1, 3))
     """
 
     flat: Floats
@@ -46,24 +46,24 @@ class State:
         return State(flat, flat[: own.size].reshape(own.shape), flat[own.size :].reshape(shared.shape))
 
     def places(self, variable: int) -> Indices:
-        """Where one of each flow's own variables stands in the flat array, (scenarios, flows).
+        """Where one of each flow's own variables stands in the flat array, (flows, scenarios).
 
-        >>> State.of(np.ones((2, 1, 2)), np.zeros((1, 1, 1))).places(1).tolist()
-        [[2, 3]]
+        >>> State.of(np.ones((2, 2, 1)), np.zeros((1, 1, 1))).places(1).tolist()
+        [[2], [3]]
         """
         return np.arange(self.own.size).reshape(self.own.shape)[variable]
 
     def shared_places(self, variable: int) -> Indices:
-        """The same for a shared variable, (scenarios, 1).
+        """The same for a shared variable, (1, scenarios).
 
-        >>> State.of(np.ones((2, 1, 2)), np.zeros((1, 1, 1))).shared_places(0).tolist()
+        >>> State.of(np.ones((2, 2, 1)), np.zeros((1, 1, 1))).shared_places(0).tolist()
         [[4]]
         """
         return self.own.size + np.arange(self.shared.size).reshape(self.shared.shape)[variable]
 
 
 class Past:
-    """What the state was: a ring of rows, one a step. Each row is kept twice, so that no reader has to wrap around.
+    """What the state was: a ring of rows, one a step, read on straight lines between them.
 
     >>> past = Past(np.zeros(1), step=1.0, longest=3.0)
     >>> for y in (1.0, 2.0, 3.0): past.keep(np.array([y]))
@@ -79,55 +79,73 @@ class Past:
                 f"step = {step:g} needs {self.rows} rows of {start.size} numbers to look back {longest:g} s; "
                 "give a longer step, fewer scenarios or shorter delays"
             )
-        self.ring = np.tile(start, (2 * self.rows, 1))
+        self.ring = np.tile(start, (self.rows, 1))
         self._flat = self.ring.ravel()
         self._now = -1
-        self._base = 0
 
     def keep(self, flat: Floats) -> None:
         """Remember the state as the newest row."""
         self._now = (self._now + 1) % self.rows
         self.ring[self._now] = flat
-        self.ring[self._now + self.rows] = flat
-        self._base = (self._now + self.rows) * self.size
 
     def read(self, places: Indices, lag: Floats) -> Floats:
         """The values at these places `lag` seconds ago, each with its own lag, at most the longest."""
         steps = lag * (1 / self.step)
         whole = np.minimum(steps.astype(np.int64), self.rows - 2)
-        at = places - whole * self.size + self._base
-        newer = self._flat[at]
-        return np.asarray(newer + (steps - whole) * (self._flat[at - self.size] - newer))
+        at = places + (self._now - whole) * self.size
+        newer = self._flat.take(at, mode="wrap")
+        return np.asarray(newer + (steps - whole) * (self._flat.take(at - self.size, mode="wrap") - newer))
 
-    def reader(self, places: Indices, lag: Floats) -> Callable[[], Floats]:
-        """`read` with lags that never change: what can be prepared is."""
-        steps = np.broadcast_to(lag / self.step, places.shape)
-        near = np.rint(steps)
-        steps = np.where(np.abs(steps - near) < 1e-9 * np.maximum(near, 1.0), near, steps)  # 85e-6 / 1e-6 is 85
+    def reader(self, places: Indices, lag: Floats, most: int) -> Callable[[int], Floats]:
+        """`read` with lags that never change, for up to `most` steps from now on: (steps, *places.shape).
+
+        Nobody can look ahead: with a lag of L steps the state now and before serves the next L + 1 of them.
+        """
+        steps = np.broadcast_to(in_steps(lag, self.step), places.shape)
         whole = np.minimum(steps.astype(np.int64), self.rows - 2)
-        part = steps - whole
-        start = places - whole * self.size
-        at, newer, older = np.empty_like(start), np.empty(start.shape), np.empty(start.shape)
-        between = bool(part.any())
+        part, between = steps - whole, bool((steps != whole).any())
+        start = places - whole * self.size + np.arange(most).reshape(-1, *(1 for _ in places.shape)) * self.size
 
-        def value() -> Floats:
-            np.add(start, self._base, out=at)
-            np.take(self._flat, at, out=newer, mode="clip")
+        def values(count: int) -> Floats:
+            at = start[:count] + self._now * self.size
+            newer = self._flat.take(at, mode="wrap")
             if between:
-                np.subtract(at, self.size, out=at)
-                np.take(self._flat, at, out=older, mode="clip")
-                np.subtract(older, newer, out=older)
-                np.multiply(older, part, out=older)
-                np.add(newer, older, out=newer)
+                at -= self.size
+                older = self._flat.take(at, mode="wrap")
+                older -= newer
+                older *= part
+                newer += older
             return newer
 
-        return value
+        return values
 
 
-Slope = Callable[[State], None]
-"""Writes dy/dt into a state of the same shape."""
-Equations = Callable[[State, Past], Slope]
-"""Given the state (updated in place) and its past, the function that writes the slope."""
+def in_steps(lag: Floats, step: float) -> Floats:
+    """A lag in steps, whole where only rounding keeps it from it: 85e-6 / 1e-6 is 85.
+
+    >>> in_steps(np.array([85e-6, 2.5e-6]), 1e-6).round(6).tolist()
+    [85.0, 2.5]
+    """
+    steps = lag / step
+    near = np.rint(steps)
+    return np.where(np.abs(steps - near) < 1e-9 * np.maximum(near, 1.0), near, steps)
+
+
+def reach(lag: Floats, step: float) -> int:
+    """How many steps ahead is known what a state at least `lag` ago does: 1 + the whole steps in it, at most 32.
+
+    >>> reach(np.array([4e-6, 85e-6]), 1e-6)
+    5
+    """
+    return int(min(in_steps(lag, step).min(), 31.0)) + 1
+
+
+Ahead = Callable[[int], None]
+"""Prepares what the next so many steps need of the past."""
+Slope = Callable[[int, State], None]
+"""Writes dy/dt of the k-th of them into a state of the same shape."""
+Equations = Callable[[State, Past], tuple[Ahead, Slope]]
+"""Given the state (updated in place) and its past, these two."""
 
 
 @dataclass(frozen=True)
@@ -176,7 +194,7 @@ class Settled:
 
 @declared
 def integrate(
-    equations: Callable[[State, Past], Slope],
+    equations: Equations,
     start: State,
     low: State,
     high: State,
@@ -184,16 +202,17 @@ def integrate(
     step: float,
     longest: float,
     every: int,
+    ahead: int = 1,
 ) -> tuple[Floats, Floats]:
     """Times (samples,) and flat states (samples, numbers), each `every` steps, the start included.
 
+    `longest` s is how far the equations look back, `ahead` for how many steps at once (`reach`).
     After each step every number is held between `low` and `high`: no queue is negative, no rate above its link.
 
     >>> start, low, high = (State.of(np.full((0, 1, 1), 0.0), np.full((1, 1, 1), v)) for v in (1.0, 0.0, 9.0))
     >>> def decay(state, past):  # y' = -y(t - 1): at t = 1 exactly 0
-    ...     ago = past.reader(state.shared_places(0), np.array([[1.0]]))
-    ...     def slope(out): out.shared[0] = -ago()
-    ...     return slope
+    ...     def slope(k, out): out.shared[0] = -past.read(state.shared_places(0), np.array([[1.0]]))
+    ...     return lambda count: None, slope
     >>> time, y = integrate(decay, start, low, high, seconds=1.0, step=0.25, longest=1.0, every=2)
     >>> time.tolist(), y.ravel().tolist()
     ([0.0, 0.5, 1.0], [1.0, 0.5, 0.0])
@@ -208,18 +227,20 @@ def integrate(
     change = np.empty_like(before)
     past = Past(state.flat, step, longest)
     past.keep(state.flat)
-    write = equations(state, past)
+    prepare, write = equations(state, past)
     kept = np.empty((steps // every + 1, state.flat.size))
     kept[0] = state.flat
     with np.errstate(over="ignore", under="ignore"):
         for at in range(1, steps + 1):
-            write(slope)
-            np.multiply(slope.flat, step / 2, out=slope.flat)
+            k = (at - 1) % ahead
+            if k == 0:
+                prepare(min(ahead, steps + 1 - at))
+            write(k, slope)
             if at == 1:  # there is no step ago: Euler's
-                before[:] = slope.flat
-            np.multiply(slope.flat, 3.0, out=change)
+                np.multiply(slope.flat, step / 2, out=before)
+            np.multiply(slope.flat, 1.5 * step, out=change)
             np.subtract(change, before, out=change)
-            before[:] = slope.flat
+            np.multiply(slope.flat, step / 2, out=before)
             np.add(state.flat, change, out=state.flat)
             np.maximum(state.flat, low.flat, out=state.flat)
             np.minimum(state.flat, high.flat, out=state.flat)
@@ -242,9 +263,7 @@ class CheckedRun:
         return bool((self.error <= 0.01).all())
 
 
-def checked_step(
-    run: Callable[[float], Traces], step: float, tolerance: float = 0.01, halvings: int = 3
-) -> CheckedRun:
+def checked_step(run: Callable[[float], Traces], step: float, tolerance: float = 0.01, halvings: int = 3) -> CheckedRun:
     """The run with the longest step, `step` halved as often as needed, that halving once more hardly changes.
 
     Compared are mean, least and greatest queue in the second half of the run: a limit cycle keeps them, though not its
@@ -275,10 +294,22 @@ def _moved(a: Traces, b: Traces) -> Floats:
     return np.asarray(np.abs(sides[0] - sides[1]).max(axis=0) / most)
 
 
-def columns(**given: ArrayLike) -> dict[str, Floats]:
-    """Each argument as one number a scenario, (scenarios, 1); single numbers serve all scenarios.
+def unfolded(like: State, y: Floats) -> tuple[Floats, Floats]:
+    """What `integrate` returned as (variables, scenarios, flows, samples) and (variables, scenarios, samples).
 
-    >>> {name: each.ravel().tolist() for name, each in columns(capacity=5e9, delay=[1e-6, 2e-6]).items()}
+    >>> state = State.of(np.ones((2, 4, 3)), np.zeros((1, 1, 3)))
+    >>> [each.shape for each in unfolded(state, np.zeros((5, 27)))]
+    [(2, 3, 4, 5), (1, 3, 5)]
+    """
+    own = y[:, : like.own.size].reshape(-1, *like.own.shape)
+    shared = y[:, like.own.size :].reshape(-1, *like.shared.shape)
+    return own.transpose(1, 3, 2, 0), shared[:, :, 0].transpose(1, 2, 0)
+
+
+def rows(**given: ArrayLike) -> dict[str, Floats]:
+    """Each argument as one number a scenario, (1, scenarios); single numbers serve all scenarios.
+
+    >>> {name: each.ravel().tolist() for name, each in rows(capacity=5e9, delay=[1e-6, 2e-6]).items()}
     {'capacity': [5000000000.0, 5000000000.0], 'delay': [1e-06, 2e-06]}
     """
     arrays = {name: np.atleast_1d(floats(name, value)) for name, value in given.items()}
@@ -287,4 +318,4 @@ def columns(**given: ArrayLike) -> dict[str, Floats]:
         shapes = ", ".join(f"{name} has shape {each.shape}" for name, each in arrays.items())
         raise ValueError(f"{shapes}: give one number, or one for each scenario")
     many = max([1, *lengths])
-    return {name: np.broadcast_to(each, (many,)).reshape(many, 1).copy() for name, each in arrays.items()}
+    return {name: np.broadcast_to(each, (1, many)).copy() for name, each in arrays.items()}

@@ -15,7 +15,6 @@ fluidmodel/dcqcn/stability.m and conext2016/figures/pm_*.txt.
 """
 
 from collections.abc import Mapping
-from dataclasses import replace
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -53,23 +52,22 @@ def _expanded(it: Law, rate: Floats, marks: Floats, gain: Floats, level: int) ->
     up = (part / 2 - half * marks) * rate  # 1/s at which R closes its gap
     cut = marks * rate * alpha / 2
     moves = part if level < 4 else 1 / it.byte_counter  # d(R A)/dR: the timer's share of R A does not move with R
-    own_late = -cut / rate * rate + (moves / 2 - half * marks) * gap
+    own_late = -cut + (moves / 2 - (0.5 + moves / 4) * marks) * gap
     own_now = -cut - up
-    adds = it.additive * (moves - fast * marks)
+    adds = it.additive * (moves - (1 + 2 * it.fast_recovery + moves / 2) * marks)
     if level < 3:  # the authors' program: the late part at once, the part at once late, R_AI A twice
         own_late, own_now = own_now, own_late
         adds_now = part * it.additive
     else:
         adds_now = zero
     forgets = it.g * rate if level < 2 else it.g / it.alpha_timer + zero
-    learns = it.g * rate if level < 2 else it.g * rate
     now = [
         [own_now, up, -marks * rate**2 / 2],
         [marks * rate + adds_now, -marks * rate, zero],
         [zero, zero, -forgets],
     ]
     late = [own_late, -gap * marks + adds, zero if level < 2 else it.g * marks]
-    by_marks = [-(rate**2) * alpha / 2 - half * rate * gap, -rate * gap - fast * it.additive * rate, learns]
+    by_marks = [-(rate**2) * alpha / 2 - half * rate * gap, -rate * gap - fast * it.additive * rate, it.g * rate]
     rows = np.stack([np.stack(row, axis=-1) for row in now], axis=-2)
     return Loop(rows, np.stack(late, axis=-1), np.stack(by_marks, axis=-1), gain, zero)
 
@@ -99,14 +97,17 @@ def corrected(
     >>> paper = Dcqcn("paper", 1/256, 55e-6, 50e-6, 50e-6, 55e-6, 10e6, 5, 5e6, 0.0, 0.0, 1.0, True)
     >>> found = corrected(paper, Marking(k_min=5e3, k_max=200e3, p_max=0.01), 5e9, 10)
     >>> {name: round(float(critical_delay(loop)) * 1e6, 1) for name, loop in found.items()}
-    {}
+    {'as published': 20.8, 'exact share of marks': 0.0, 'alpha forgets by its timer': 0.0, \
+'late is late, R_AI A once': 0.0, "the timer's share moves with the rate": 4.8, 'no expansion: exact': 62.5}
     """
     full, many = np.broadcast_arrays(floats("capacity", capacity, above=True), floats("flows", flows, 1.0))
     it, rate = _plain(control, packet), np.asarray(full / many / packet)
     gain, _ = fed_back(marking, np.asarray(many), packet)
     rough = cube_root_marks(control, full, many, packet=packet)
     if (rough >= 1).any():
-        raise ValueError(f"flows = {many.max():g} has no share of marks in the cube root (it gives 1 or more); give fewer")
+        raise ValueError(
+            f"flows = {many.max():g} has no share of marks in the cube root (it gives 1 or more); give fewer"
+        )
     exact = rest_point(control, marking, full, many, packet=packet).marks
     loops = [_expanded(it, rate, rough if level == 0 else exact, np.asarray(gain), level) for level in range(5)]
     return dict(zip(STEPS, [*loops, dcqcn_loop(control, marking, full, many, packet=packet)], strict=True))

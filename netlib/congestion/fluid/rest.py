@@ -48,7 +48,12 @@ def _balance(marks: Floats, rate: Floats, law: Law) -> Floats:
 
 
 def per_packet(marks: Floats, rate: Floats, law: Law) -> tuple[Floats, Floats, Floats, Floats]:
-    """a, alpha, b + d and c + e at rest; per packet."""
+    """(a, alpha, b + d, c + e) of the equations where R^ = R: the last two are increases per packet. Packets, seconds.
+
+    >>> plain = _flat(Dcqcn("paper", 1/256, 55e-6, 50e-6, 50e-6, 55e-6, 10e6, 5, 5e6, 0.0, 0.0, 1.0, True), PACKET)
+    >>> [round(float(each), 4) for each in per_packet(np.float64(0.01), np.float64(1e6), plain)]
+    [0.395, 0.4247, 0.0136, 0.0009]
+    """
     unmarked = np.log1p(-marks)
     a, alpha = (-np.expm1(unmarked * rate * each) for each in (law.cnp_interval, law.alpha_timer))
     events, adding = np.zeros_like(unmarked * rate), np.zeros_like(unmarked * rate)
@@ -92,7 +97,9 @@ def rest_point(
     plain = _flat(control, packet)
     found = find_root(lambda x, rate: _balance(np.exp(x), rate, plain), (np.log(1e-14), np.log(0.5)), args=(rate,))
     if not np.all(found.success):
-        raise ValueError(f"flows = {many.max():g} has no fixed point below half of all packets marked; give fewer flows")
+        raise ValueError(
+            f"flows = {many.max():g} has no fixed point below half of all packets marked; give fewer flows"
+        )
     marks = np.exp(found.x)
     a, alpha, _, adding = per_packet(marks, rate, plain)
     target = rate + adding * rate * plain.additive * plain.cnp_interval / a

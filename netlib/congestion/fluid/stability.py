@@ -31,7 +31,9 @@ def fed_back(marking: Marking | PiMarking, flows: Floats, packet: float) -> tupl
     if isinstance(marking, PiMarking):
         return marking.proportional * packet * flows, marking.integral * packet * flows
     if marking.slope == np.inf:
-        raise ValueError(f"k_min = k_max = {marking.k_max:g} is a step, which has no slope; give k_min < k_max in bytes")
+        raise ValueError(
+            f"k_min = k_max = {marking.k_max:g} is a step, which has no slope; give k_min < k_max in bytes"
+        )
     return marking.slope * packet * flows, np.zeros_like(flows)
 
 
