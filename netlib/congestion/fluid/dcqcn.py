@@ -19,10 +19,11 @@ from dataclasses import dataclass, fields
 from functools import cached_property
 
 import numpy as np
+from numpy.random import Generator
 from numpy.typing import ArrayLike
 
 from netlib.arguments import Floats, declared, floats, formula
-from netlib.congestion.fluid.delays import Ahead, Past, Slope, State, Traces, integrate, reach, rows, unfolded
+from netlib.congestion.fluid.delays import Ahead, Jitter, Past, Slope, State, Traces, integrate, reach, rows, unfolded
 from netlib.congestion.parameters import Checked, Dcqcn, Marking
 
 PACKET = 1000.0
@@ -183,6 +184,8 @@ def dcqcn_run(
     *,
     start: ArrayLike | None = None,
     disturbance: float | None = None,
+    jitter: float = 0.0,
+    rng: Generator | None = None,
     step: float = 1e-6,
     every: int = 100,
     packet: float = PACKET,
@@ -192,6 +195,7 @@ def dcqcn_run(
     `capacity` bytes/s, `delay` s of feedback. `flows`: N identical ones, integrated once. Distinct flows: `start` is
     their rates in bytes/s, (flows,) or (scenarios, flows); without it all start at line rate, alpha at `initial_alpha`.
     With `disturbance` they start at the fixed point instead, with rates that share above it.
+    `jitter` s is the most that the feedback is late by chance, drawn from `rng` anew each CNP interval.
     `control` may be a list, one for each scenario. Holds where rates move little between two packets; the order of
     packets in the queue is not modelled.
 
@@ -200,6 +204,7 @@ def dcqcn_run(
     >>> run.settled(0.09).mean.round(-2).tolist()  # bytes of queue
     [122600.0, 152900.0]
     """
+    floats("step", step, above=True)
     given, rates, many = shares(capacity, flows, delay, start)
     equation, scenarios = law(control, packet), rates.shape[1]
     if equation.g.shape[1] not in (1, scenarios):
@@ -213,7 +218,11 @@ def dcqcn_run(
     if disturbance is not None:
         own, shared = _beside_rest(control, marking, given, disturbance, packet)
     begin = State.of(own, shared)
-    return _follow(equation, marking, given["capacity"], many, given["delay"], begin, seconds, step, every, packet)
+    hold = float(equation.cnp_interval.min())
+    chance = Jitter.of(rng, jitter, hold, seconds, scenarios)
+    return _follow(
+        equation, marking, given["capacity"], many, given["delay"], begin, seconds, step, every, packet, chance
+    )
 
 
 def _beside_rest(
@@ -252,6 +261,7 @@ def _follow(
     step: float,
     every: int,
     packet: float,
+    chance: Jitter | None,
 ) -> Traces:
     """Integrate from a state in packets; traces in bytes."""
     full = capacity / packet
@@ -261,17 +271,23 @@ def _follow(
     low = State.of(_block(shape, floor, floor, zero), np.zeros_like(begin.shared))
     high = State.of(_block(shape, full, full, zero + 1), np.stack([zero + np.inf, zero + 1][: 1 + extra]))
 
-    most = reach(delay, step)
+    most = reach(delay, step) if chance is None else 1  # what chance delays is not known ahead
+    longest = float(delay.max()) + step + (0.0 if chance is None else float(chance.draws.max()))
 
     def equations(state: State, past: Past) -> tuple[Ahead, Slope]:
-        ago = past.reader(state.places(0), np.broadcast_to(delay, shape), most)
-        seen = past.reader(state.shared_places(extra), delay, most)
+        rates, queues = state.places(0), state.shared_places(extra)
+        ago = past.reader(rates, np.broadcast_to(delay, shape), most)
+        seen = past.reader(queues, delay, most)
         rate, target, alpha = state.own
         gap, spare = np.empty(shape), np.empty(shape)
         late: list[Floats] = []
 
         def prepare(count: int) -> None:
-            late[:] = _late(equation, share(seen(count)), ago(count))
+            if chance is None:
+                late[:] = _late(equation, share(seen(count)), ago(count))
+                return
+            lag = delay + chance.at(np.full_like(delay, past.time))
+            late[:] = _late(equation, share(past.read(queues, lag))[None], past.read(rates, lag)[None])
 
         def slope(k: int, out: State) -> None:  # as in `slopes`, with nothing allocated
             of_gap, freely, cutting, aim = late
@@ -290,7 +306,7 @@ def _follow(
 
         return prepare, slope
 
-    time, y = integrate(equations, begin, low, high, seconds, step, float(delay.max()) + step, every, most)
+    time, y = integrate(equations, begin, low, high, seconds, step, longest, every, most)
     own, shared = unfolded(begin, y)
     queue = shared[0] * packet
     marks = marked(queue, marking) if isinstance(marking, Marking) else shared[1]

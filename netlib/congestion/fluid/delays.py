@@ -15,6 +15,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
+from numpy.random import Generator
 from numpy.typing import ArrayLike, NDArray
 
 from netlib.arguments import Floats, declared, floats
@@ -85,11 +86,18 @@ class Past:
         self.ring = np.tile(start, (self.rows, 1))
         self._flat = self.ring.ravel()
         self._now = -1
+        self.kept = 0
 
     def keep(self, flat: Floats) -> None:
         """Remember the state as the newest row."""
         self._now = (self._now + 1) % self.rows
         self.ring[self._now] = flat
+        self.kept += 1
+
+    @property
+    def time(self) -> float:
+        """Seconds since the start, which is the first row kept."""
+        return (self.kept - 1) * self.step
 
     def read(self, places: Indices, lag: Floats) -> Floats:
         """The values at these places `lag` seconds ago, each with its own lag, at most the longest."""
@@ -300,6 +308,36 @@ def _moved(a: Traces, b: Traces) -> Floats:
     sides = [np.stack([each.mean, each.least, each.most]) for each in halves]
     most = np.maximum(np.maximum(a.queue.max(axis=1), b.queue.max(axis=1)), 1.0)
     return np.asarray(np.abs(sides[0] - sides[1]).max(axis=0) / most)
+
+
+@dataclass(frozen=True)
+class Jitter:
+    """What chance adds to a delay: `draws` (intervals, 1, scenarios) in s, a new one each `hold` seconds."""
+
+    draws: Floats
+    hold: float
+
+    @staticmethod
+    def of(rng: Generator | None, most: float, hold: float, seconds: float, scenarios: int) -> "Jitter | None":
+        """Uniform between 0 and `most` s; None if there is none.
+
+        >>> made = Jitter.of(np.random.default_rng(0), 1e-4, 5e-5, 1e-3, 2)
+        >>> made.draws.shape, Jitter.of(None, 0.0, 5e-5, 1e-3, 2)
+        ((21, 1, 2), None)
+        """
+        if float(floats("jitter", most)) == 0:
+            return None
+        if rng is None:
+            raise ValueError(f"jitter = {most:g} is drawn by chance; give rng=numpy.random.default_rng(0)")
+        intervals = float(floats("seconds", seconds, above=True)) / hold
+        if intervals * scenarios > MOST_NUMBERS:
+            raise ValueError(f"seconds = {seconds:g} draws {intervals:.3g} jitters a scenario; give a shorter run")
+        return Jitter(rng.uniform(0.0, most, (int(np.ceil(intervals - 1e-9)) + 1, 1, scenarios)), hold)
+
+    def at(self, time: Floats) -> Floats:
+        """The jitter at these times (flows or 1, scenarios); before 0 it is the first."""
+        index = np.clip((time / self.hold).astype(np.int64), 0, len(self.draws) - 1)
+        return np.asarray(self.draws[index, 0, np.arange(index.shape[-1])])
 
 
 def unfolded(like: State, y: Floats) -> tuple[Floats, Floats]:

@@ -84,8 +84,8 @@ class Plane:
     def decay(self) -> Floats:
         """1/s: the two eigenvalues at rest, smallest size first; below 0 disturbances die out.
 
-        Power has -1 / theta, theta the round trip at rest, and -gain: the paper's -1 / tau and -gamma / dt, with tau for
-        theta, which holds where beta is small.
+        Power has -1 / theta, theta the round trip at rest, and -gain: the paper's -1 / tau and -gamma / dt, with tau
+        for theta, which holds where beta is small.
 
         >>> Plane("power", 12.5e9, 20e-6, beta=0.0, gain=45e3).decay.round().tolist()
         [-45000.0, -50000.0]

@@ -19,11 +19,12 @@ trip is kept; github.com/jitupadhye-zz/rdma @e7e9160, fluidmodel/timely.
 from typing import Literal
 
 import numpy as np
+from numpy.random import Generator
 from numpy.typing import ArrayLike
 
 from netlib.arguments import Floats, declared, floats, formula
-from netlib.congestion.fluid.dcqcn import PACKET, shares, total
-from netlib.congestion.fluid.delays import Ahead, Past, Slope, State, Traces, integrate, unfolded
+from netlib.congestion.fluid.dcqcn import PACKET, PiMarking, shares, total
+from netlib.congestion.fluid.delays import Ahead, Jitter, Past, Slope, State, Traces, integrate, unfolded
 from netlib.congestion.fluid.loops import Complex, margin_of
 from netlib.congestion.parameters import Timely
 
@@ -45,6 +46,9 @@ def timely_run(
     start: ArrayLike | None = None,
     queue: float = 0.0,
     flat: Literal["rises", "rests"] = "rises",
+    pi: PiMarking | None = None,
+    jitter: float = 0.0,
+    rng: Generator | None = None,
     step: float = 1e-6,
     every: int = 100,
     packet: float = PACKET,
@@ -53,6 +57,9 @@ def timely_run(
 
     `start` rates in bytes/s as in `dcqcn_run`, without it C / N; `queue` bytes at the start. `flat` is what a flow with
     gradient 0 does between the thresholds: "rises" is <= in the algorithm, "rests" is <; a patched flow does neither.
+    `jitter` s at most are added by chance (`rng`) to a round trip, anew each `min_rtt`: they make it late, and they are
+    measured as if they were queue. `pi`: each patched sender makes a signal p' = proportional q^' + integral (q^ -
+    reference) of its own in place of the error, as in the paper's section 5; it starts at what suits its first rate.
     `hai` is not modelled: the increase is never five-fold.
 
     >>> patched = Timely(True, 0.875, 0.008, 1.25e6, 50e-6, 500e-6, 20e-6, 16e3, float("inf"))
@@ -78,23 +85,35 @@ def timely_run(
     def block(*values: Floats) -> Floats:
         return np.stack([np.broadcast_to(each, rates.shape) for each in values])
 
-    begin = State.of(block(rates, zero), (zero + queue)[None])
-    low = State.of(block(zero + slowest, zero - np.inf), zero[None])
-    high = State.of(block(full, zero + np.inf), (FULLEST * full * control.t_high)[None])
+    if pi is not None:
+        _only_patched(control)
+    signal = control.delta / (control.beta * rates)
+    begin = State.of(block(rates, zero, signal), (zero + queue)[None])
+    low = State.of(block(zero + slowest, zero - np.inf, zero), zero[None])
+    high = State.of(block(full, zero + np.inf, zero + np.inf), (FULLEST * full * control.t_high)[None])
+    chance = Jitter.of(rng, jitter, control.min_rtt, seconds, full.shape[1])
     least, most, reference = full * control.t_low, full * control.t_high, full * control.t_low
 
     def equations(state: State, past: Past) -> tuple[Ahead, Slope]:
         where = state.shared_places(0)
-        rate, gradient = state.own
+        rate, gradient, error = state.own
 
         def slope(k: int, out: State) -> None:  # the delays follow the queue: nothing is known ahead
             ago = (state.shared[0] + packet) / full + late
             update = np.maximum(control.segment / rate, control.min_rtt)
+            then = ago + update
+            if chance is not None:
+                now = np.full_like(late, past.time)
+                more, earlier = chance.at(now), chance.at(now - update)
+                ago, then = ago + more, then + earlier
             seen = past.read(where, ago)
-            before = past.read(np.broadcast_to(where, rate.shape), ago + update)
+            before = past.read(np.broadcast_to(where, rate.shape), then)
+            if chance is not None:
+                seen, before = seen + full * more, before + full * earlier
             if control.patched:
                 w = np.minimum(np.maximum(2 * gradient + 0.5, 0.0), 1.0)
-                middle = (1 - w) * control.delta - w * control.beta * rate * (seen - reference) / reference
+                by = (seen - reference) / reference if pi is None else error
+                middle = (1 - w) * control.delta - w * control.beta * rate * by
             else:
                 rising = gradient > 0 if flat == "rises" else gradient >= 0
                 middle = np.where(rising, -gradient * control.beta * rate, control.delta)
@@ -102,15 +121,19 @@ def timely_run(
             change = np.where(seen < least, control.delta, np.where(seen > most, high_side, middle))
             out.own[0] = change / update
             out.own[1] = control.alpha / update * ((seen - before) / (full * control.min_rtt) - gradient)
+            out.own[2] = 0.0
+            if pi is not None:
+                out.own[2] = pi.proportional * (seen - before) / update + pi.integral * (seen - pi.reference)
             out.shared[0] = total(rate, many) - full
 
         return lambda count: None, slope
 
     longest = float((FULLEST * control.t_high + packet / full + late).max())
-    longest += max(control.segment / slowest, control.min_rtt) + step
+    longest += max(control.segment / slowest, control.min_rtt) + step + float(jitter)
     time, y = integrate(equations, begin, low, high, seconds, step, longest, every)
     own, shared = unfolded(begin, y)
-    return Traces(time, shared[0], own[0], many.T.copy(), step, {"gradient": own[1]}, {})
+    names = {"gradient": own[1], **({} if pi is None else {"signal": own[2]})}
+    return Traces(time, shared[0], own[0], many.T.copy(), step, names, {})
 
 
 @declared

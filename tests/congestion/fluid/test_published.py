@@ -131,7 +131,7 @@ def test_the_way_from_the_published_loop_to_the_exact_one():
 
 
 def test_the_corrections_end_where_nothing_is_expanded():
-    """With hardly any marks the last corrected loop of the shortened model is the exact one: what is left is the order."""
+    """With hardly any marks the last corrected loop is the exact one: what was left is the order of expansion."""
     control = replace(PAPER, additive=5e-2, byte_counter=1e12)
     found = corrected(control, RED, 5e9, 4)
     last, exact = found[STEPS[-2]], found[STEPS[-1]]
