@@ -1,0 +1,167 @@
+"""Loops: whether a small disturbance of a fluid model dies out, read from the frequencies it passes around.
+
+Near its fixed point a model is linear: with x what each flow holds (its rate first), z = exp(-s tau) a delay and p
+the marks that the queue's change k N/s R sends back,
+
+    s x = A x + z (a R + b p),         1 + L(s) = 0 decides.
+
+L is the loop's gain once around. Where |L| = 1 the angle left until -1 is the phase margin: above 0 disturbances die
+out. L depends on where the loop is cut. Cut at the marks, the rate's own memory stays inside; cut at the delay, all
+that comes late is outside, and the delay that uses up the angle is the critical one. Both cuts agree on the sign.
+Read with the chapter "Congestion control", section "Rates that react late". The method is in any text on feedback.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from netlib.arguments import Floats, declared, floats, formula
+
+Complex = NDArray[np.complexfloating[Any, Any]]
+OMEGAS = np.geomspace(1.0, 1e7, 241)
+"""Radians per second that are searched for |L| = 1: from a second to a tenth of a microsecond."""
+CROSSINGS = 3
+HALVINGS = 36
+
+
+@dataclass(frozen=True)
+class Loop:
+    """A linearised model: x = (R, ...) with three entries, arrays (..., 3, 3) and (..., 3) over all cases.
+
+    now       A: what x does at once
+    late      a: what R does a delay later
+    marks     b: what the share of marks does a delay later
+    gain      k N: marks per second for each unit of a flow's rate, from the queue's height
+    integral  the same from the queue's sum over time (a PI controller); 0 without
+    """
+
+    now: Floats
+    late: Floats
+    marks: Floats
+    gain: Floats
+    integral: Floats
+
+    def parts(self, s: Complex) -> tuple[Complex, Complex, Complex]:
+        """(n, d, e): R answers the marks with z n / (d + z e). s (..., frequencies)."""
+        a = self.now[..., None]
+        m = [[(s if i == j else 0) - a[..., i, j, :] for j in range(3)] for i in range(3)]
+        cofactors = (
+            m[1][1] * m[2][2] - m[1][2] * m[2][1],
+            m[0][2] * m[2][1] - m[0][1] * m[2][2],
+            m[0][1] * m[1][2] - m[0][2] * m[1][1],
+        )
+        late, marks = self.late[..., None], self.marks[..., None]
+        n, e = (sum(each[..., i, :] * cofactors[i] for i in range(3)) for each in (marks, late))
+        d = sum(m[i][0] * cofactors[i] for i in range(3))
+        return np.asarray(n), np.asarray(d), np.asarray(-e)
+
+    def at_marks(self, omega: Floats, delay: Floats) -> Complex:
+        """L cut at the marks: -(k N / s) z n / (d + z e). omega (..., frequencies), delay (...)."""
+        s = 1j * omega
+        z = np.exp(-s * delay[..., None])
+        n, d, e = self.parts(s)
+        return np.asarray(-self._fed(s) * z * n / (d + z * e))
+
+    def at_delay(self, omega: Floats, delay: Floats) -> Complex:
+        """L cut at the delay: -z ((k N / s) n - e) / d."""
+        s = 1j * omega
+        n, d, e = self.parts(s)
+        return np.asarray(-np.exp(-s * delay[..., None]) * (self._fed(s) * n - e) / d)
+
+    def _fed(self, s: Complex) -> Complex:
+        """What the switch makes of a change of one flow's rate, all flows alike."""
+        return np.asarray((self.gain[..., None] + self.integral[..., None] / s) / s)
+
+    def over(self, shape: tuple[int, ...]) -> "Loop":
+        """The loop with its cases broadcast to a shape."""
+        ends = {"now": (3, 3), "late": (3,), "marks": (3,)}
+        spread = {}
+        for name, each in vars(self).items():
+            end = ends.get(name, ())
+            lead = each.shape[: each.ndim - len(end)]
+            spread[name] = np.broadcast_to(each.reshape(lead + (1,) * (len(shape) - len(lead)) + end), shape + end)
+        return Loop(**spread)
+
+
+def crossings(loop: Callable[[Floats], Complex], cases: tuple[int, ...]) -> Floats:
+    """Where |L| = 1, rad/s, (..., 3): nan where there are fewer; `loop` takes omega (..., frequencies).
+
+    >>> [round(float(w), 6) for w in crossings(lambda w: 1e3 / (1j * w), ())]
+    [1000.0, nan, nan]
+    """
+    grid = np.broadcast_to(OMEGAS, (*cases, OMEGAS.size))
+    above = np.abs(loop(grid)) > 1
+    change = above[..., 1:] != above[..., :-1]
+    order = np.cumsum(change, axis=-1)
+    found = np.full((*cases, CROSSINGS), np.nan)
+    for k in range(CROSSINGS):
+        here = change & (order == k + 1)
+        some = here.any(axis=-1)
+        if not some.any():
+            break
+        at = np.argmax(here, axis=-1)
+        left, right = np.log(OMEGAS[at]), np.log(OMEGAS[at + 1])
+        first = np.take_along_axis(above, at[..., None], axis=-1)[..., 0]
+        for _ in range(HALVINGS):
+            middle = (left + right) / 2
+            same = (np.abs(loop(np.exp(middle)[..., None])[..., 0]) > 1) == first
+            left, right = np.where(same, middle, left), np.where(same, right, middle)
+        found[..., k] = np.where(some, np.exp(right), np.nan)
+    return found
+
+
+def margin_of(loop: Callable[[Floats], Complex], cases: tuple[int, ...]) -> Floats:
+    """Phase margin in degrees: the least angle of -L over all frequencies with |L| = 1; inf if there is none.
+
+    >>> float(margin_of(lambda w: 1e3 / (1j * w), ()).round(6)), float(margin_of(lambda w: 0j * w, ()))
+    (90.0, inf)
+    """
+    omega = crossings(loop, cases)
+    there = np.isfinite(omega)
+    angle = np.degrees(np.angle(-loop(np.where(there, omega, 1.0))))
+    return np.asarray(np.where(there, angle, np.inf).min(axis=-1))
+
+
+@declared
+@formula
+def phase_margin(loop: Loop, delay: ArrayLike, cut: Literal["marks", "delay"] = "marks") -> Floats:
+    """Degrees that are left until a disturbance grows; below 0 it grows. One for each case of the loop and delay.
+
+    >>> from netlib.congestion.fluid.stability import dcqcn_loop
+    >>> from netlib.congestion.parameters import Dcqcn, Marking
+    >>> paper = Dcqcn("paper", 1/256, 55e-6, 50e-6, 50e-6, 55e-6, 10e6, 5, 5e6, 0.0, 0.0, 1.0, True)
+    >>> loop = dcqcn_loop(paper, Marking(k_min=5e3, k_max=200e3, p_max=0.01), 5e9, 2)
+    >>> phase_margin(loop, [0, 50e-6, 85e-6, 100e-6]).round(1).tolist()
+    [20.4, 8.5, 0.1, -3.5]
+    """
+    if cut not in ("marks", "delay"):
+        raise ValueError(f"cut = {cut!r} is not one of: 'marks', 'delay'")
+    late = floats("delay", delay)
+    shape = np.broadcast_shapes(late.shape, loop.gain.shape)
+    late, over = np.broadcast_to(late, shape), loop.over(shape)
+    return margin_of(lambda omega: getattr(over, f"at_{cut}")(omega, late), shape)
+
+
+@formula
+def critical_delay(loop: Loop) -> Floats:
+    """Seconds of feedback delay at which the margin is used up: the least angle(-L) / omega, cut at the delay.
+
+    0 where even without delay disturbances grow, inf where no delay makes them grow.
+
+    >>> from netlib.congestion.fluid.stability import dcqcn_loop
+    >>> from netlib.congestion.parameters import Dcqcn, Marking
+    >>> paper = Dcqcn("paper", 1/256, 55e-6, 50e-6, 50e-6, 55e-6, 10e6, 5, 5e6, 0.0, 0.0, 1.0, True)
+    >>> found = critical_delay(dcqcn_loop(paper, Marking(k_min=5e3, k_max=200e3, p_max=0.01), 5e9, [2, 10]))
+    >>> (found * 1e6).round(1).tolist()
+    [85.6, 62.5]
+    """
+    cases = loop.gain.shape
+    none = np.zeros(cases)
+    omega = crossings(lambda w: loop.at_delay(w, none), cases)
+    there = np.isfinite(omega)
+    angle = np.angle(-loop.at_delay(np.where(there, omega, 1.0), none))
+    delay = np.where(there, np.maximum(angle, 0.0) / np.where(there, omega, 1.0), np.inf)
+    return np.asarray(delay.min(axis=-1))
