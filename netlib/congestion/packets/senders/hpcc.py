@@ -1,0 +1,63 @@
+"""HPCC's sender: windows by the utilisation that switches stamp on every packet.
+
+Read with the chapter "Congestion control", section "Telemetry".
+"""
+
+import numpy as np
+
+from netlib.arguments import Floats
+from netlib.congestion.packets.engine import Heard
+from netlib.congestion.packets.senders.telemetry import LEAST_RATE, Rounds, Stamp, Stamps
+from netlib.congestion.packets.traffic import Traffic
+from netlib.congestion.parameters import Hpcc
+
+
+class HpccSender:
+    """HPCC (Li et al., SIGCOMM 2019, algorithm 1).
+
+    A hop is used to u = min(q, q before) / (B T) + bytes that left / (B x time between), the flow to U, the moving
+    mean of the largest u with weight (time between) / T. Every acknowledgement sets W = W_c eta / U + W_AI when
+    U >= eta or after `max_stage` increases in a row, else W = W_c + W_AI; the reference W_c becomes W once per round
+    trip. The rate is W / T. A window counts what packets carry, as in the authors' ns-3: on the wire it is longer by
+    the headers.
+
+    >>> from netlib.congestion.packets.traffic import Packet, incast
+    >>> from netlib.links import Link
+    >>> two = incast(2, 1e6, Link(1e-6, 50e9), Packet(1000, 1000))
+    >>> HpccSender(two, Hpcc(eta=0.95, max_stage=0, additive=80)).window.round().tolist()  # one BDP
+    [202000.0, 202000.0]
+    """
+
+    def __init__(self, traffic: Traffic, control: Hpcc) -> None:
+        self.control = control
+        self.line, self.rtt = traffic.line_rate, traffic.base_rtt()
+        self.rate = self.line.copy()
+        self._on_wire = self.rtt * traffic.packet.wire / traffic.packet.payload
+        self.window = self.rate * self._on_wire
+        self.reference = self.rate.copy()  # W_c / T
+        self.used = np.ones(traffic.flows)  # U
+        self.stage = np.zeros(traffic.flows, np.int64)
+        self._stamps, self._rounds = Stamps(traffic), Rounds(traffic)
+
+    def react(self, now: float, heard: Heard) -> None:
+        """New windows for the flows that heard something."""
+        new = heard.acked > 0
+        if not new.any():
+            return
+        used, seconds = self._stamps.busiest(heard, self._used)
+        over = self._rounds.over(heard)
+        new &= seconds > 0  # the first stamp has none before it
+        weight = np.minimum(seconds / self.rtt, 1.0)
+        self.used = np.where(new, (1 - weight) * self.used + weight * used, self.used)
+        cut = (self.used >= self.control.eta) | (self.stage >= self.control.max_stage)
+        by = np.where(cut, self.used / self.control.eta, 1.0)
+        rate = self.reference / np.maximum(by, 1e-9) + self.control.additive / self.rtt
+        np.copyto(self.rate, np.clip(rate, LEAST_RATE * self.line, self.line), where=new)
+        self.window = self.rate * self._on_wire
+        over &= new
+        np.copyto(self.reference, self.rate, where=over)
+        self.stage = np.where(over, np.where(cut, 0, self.stage + 1), self.stage)
+
+    def _used(self, stamp: Stamp) -> Floats:
+        """(S,) utilisation of one hop: what left it, and the queue as a share of a round trip's bytes."""
+        return stamp.left / (stamp.capacity * stamp.seconds) + stamp.least / (stamp.capacity * stamp.rtt)
