@@ -99,34 +99,8 @@ def shortest_cycle(dependencies: Dependencies) -> Ints:
     >>> [shortest_cycle(buffer_dependencies(ring, all_round[some])).size for some in ([0, 1, 2, 3], [0, 1, 2])]
     [0, 0]
     """
-    from scipy.sparse import csr_array
-    from scipy.sparse.csgraph import connected_components, dijkstra
-
     number = dependencies.fabric.links * dependencies.lanes
-    before, after = dependencies.before, dependencies.after
-    ones = np.ones(before.size)
-    whole = csr_array((ones, (before, after)), shape=(number, number))
-    _, part = connected_components(whole, directed=True, connection="strong")
-    inside = part[before] == part[after]  # an edge within a strong component lies on a cycle, any other does not
-    if not inside.any():
-        return np.zeros(0, np.int64)
-    kept, place = np.unique(np.concatenate([before[inside], after[inside]]), return_inverse=True)
-    a, b = np.split(place, 2)
-    graph = csr_array((np.ones(a.size), (a, b)), shape=(kept.size, kept.size))
-    best: tuple[float, list[int]] = (np.inf, [])
-    for begin in range(0, kept.size, _BLOCK):
-        roots = np.arange(begin, min(begin + _BLOCK, kept.size))
-        far, back = dijkstra(graph, unweighted=True, indices=roots, return_predecessors=True)
-        mine = np.flatnonzero((b >= begin) & (b < begin + _BLOCK))
-        length = far[b[mine] - begin, a[mine]] + 1  # from the far end of an edge round to its beginning
-        least = int(np.argmin(length)) if mine.size else -1
-        if mine.size and length[least] < best[0]:
-            edge = mine[least]
-            chain = [int(a[edge])]
-            while chain[-1] != b[edge]:
-                chain.append(int(back[b[edge] - begin, chain[-1]]))
-            best = (float(length[least]), chain[::-1])
-    return np.asarray(kept[best[1]], np.int64)
+    return cycle_of(number, dependencies.before, dependencies.after)
 
 
 @declared
@@ -172,6 +146,43 @@ def vertex_names(fabric: Fabric) -> list[str]:
         for number, vertex in enumerate(np.flatnonzero(fabric.tier == tier)):
             names[vertex] = f"{word} {number}"
     return names
+
+
+def cycle_of(number: int, before: Ints, after: Ints) -> Ints:
+    """A shortest cycle in a graph of `number` vertices with edges from `before` to `after`; empty if there is none.
+
+    It begins with its smallest vertex.
+
+    >>> cycle_of(4, np.array([0, 1, 2, 1]), np.array([1, 2, 1, 3])).tolist()
+    [1, 2]
+    """
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import connected_components, dijkstra
+
+    ones = np.ones(before.size)
+    whole = csr_array((ones, (before, after)), shape=(number, number))
+    _, part = connected_components(whole, directed=True, connection="strong")
+    inside = part[before] == part[after]  # an edge within a strong component lies on a cycle, any other does not
+    if not inside.any():
+        return np.zeros(0, np.int64)
+    kept, place = np.unique(np.concatenate([before[inside], after[inside]]), return_inverse=True)
+    a, b = np.split(place, 2)
+    graph = csr_array((np.ones(a.size), (a, b)), shape=(kept.size, kept.size))
+    best: tuple[float, list[int]] = (np.inf, [])
+    for begin in range(0, kept.size, _BLOCK):
+        roots = np.arange(begin, min(begin + _BLOCK, kept.size))
+        far, back = dijkstra(graph, unweighted=True, indices=roots, return_predecessors=True)
+        mine = np.flatnonzero((b >= begin) & (b < begin + _BLOCK))
+        length = far[b[mine] - begin, a[mine]] + 1  # from the far end of an edge round to its beginning
+        least = int(np.argmin(length)) if mine.size else -1
+        if mine.size and length[least] < best[0]:
+            edge = mine[least]
+            chain = [int(a[edge])]
+            while chain[-1] != b[edge]:
+                chain.append(int(back[b[edge] - begin, chain[-1]]))
+            best = (float(length[least]), chain[::-1])
+    found = np.asarray(kept[best[1]], np.int64)
+    return np.roll(found, -int(np.argmin(found)))
 
 
 def _lanes(lane: ArrayLike, ways: Ints) -> tuple[int, Ints]:
