@@ -1,0 +1,27 @@
+"""Greedy: the sender that nothing but its switch holds back.
+
+What pauses and credits do by themselves shows when no controller helps them.
+Read with the chapter "Congestion control", section "Lossless by pause".
+"""
+
+import numpy as np
+
+from netlib.congestion.packets.engine import Heard
+from netlib.congestion.packets.traffic import Traffic
+
+
+class Greedy:
+    """Every flow at line rate, as much as its NIC lets go.
+
+    >>> from netlib.congestion.packets.traffic import Packet, incast
+    >>> from netlib.links import Link
+    >>> float(Greedy(incast(2, 1e6, Link(1e-6, 50e9), Packet(1000, 1000))).rate[0])
+    50000000000.0
+    """
+
+    def __init__(self, traffic: Traffic) -> None:
+        self.rate = traffic.line_rate.copy()
+        self.window = np.full(traffic.flows, np.inf)
+
+    def react(self, now: float, heard: Heard) -> None:
+        """Nothing that is heard changes it."""

@@ -1,0 +1,294 @@
+"""Slots: the same fabric packet by packet, as a second model that shares no code with the engine.
+
+A slot is the time of one packet on the fastest link. In each slot a link sends the first packet of its queue, if its
+gate is open. Packets are whole, queues are first in first out, a lane may change at every hop, and a watchdog may throw
+a queue away. Slower than the engine, and small enough to be checked by hand: use it for a few switches.
+Read with the chapter "Congestion control", section "Lossless by pause".
+"""
+
+from collections import deque
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import ArrayLike, NDArray
+
+from netlib.arguments import Floats, array, declared, floats
+from netlib.congestion.lossless.waiting import Waits, waits_from
+from netlib.congestion.packets.gates import LinkCredits, Pfc
+from netlib.congestion.packets.traffic import Traffic
+from netlib.congestion.parameters import Checked
+
+Mask = NDArray[np.bool_]
+_NEVER = 1 << 62
+
+
+@dataclass(frozen=True)
+class Watchdog(Checked):
+    """A switch's remedy for a queue that stands still: throw it away, and what comes, for a while.
+
+    detect   s that a queue with packets must be shut without a break
+    restore  s for which it drops; then the queue is lossless again
+
+    Switches take 200 to 400 ms to detect and 0.2 to 2 s to restore (SONiC, Junos). A run of some ms needs shorter
+    times; what matters is that detect is long against the life of a normal pause.
+    """
+
+    detect: float
+    restore: float
+    _positive = ("detect", "restore")
+
+
+@dataclass(frozen=True, eq=False)
+class SlotRun:
+    """What happened, by flow (F,) and gate (G,): link x lanes + lane.
+
+    received  (F,) bytes;  lost (F,) bytes that the watchdog threw away
+    frames    (G,) pause frames;  stopped (G,) s for which a gate was shut;  fired (G,) times the watchdog dropped
+    time      (T,) moments;  rate (T, F) bytes/s received since the moment before;  shut (T, G);  held (T, G) bytes
+    waits     who waits for whom at the end
+    """
+
+    received: Floats
+    lost: Floats
+    frames: Floats
+    stopped: Floats
+    fired: Floats
+    time: Floats
+    rate: Floats
+    shut: Mask
+    held: Floats
+    waits: Waits
+
+
+class Slots:
+    """One run, slot by slot; `run_slots` is the short way."""
+
+    def __init__(
+        self, traffic: Traffic, rule: Pfc | LinkCredits | None, rng: Generator, lane: ArrayLike = 0,
+        watchdog: Watchdog | None = None,
+    ) -> None:  # fmt: skip
+        self.wire, self.rng, self.rule = traffic.packet.wire, rng, rule
+        self.slot = float(self.wire / traffic.capacity[np.unique(traffic.way[traffic.way >= 0])].max())
+        gate, self.lanes = _gates(traffic, lane)
+        gates = len(traffic.capacity) * self.lanes
+        self.way = [row[links >= 0].tolist() for row, links in zip(gate, traffic.way, strict=True)]
+        self.flow = traffic.flow.tolist()
+        self._lag = (1 + np.round(traffic.latency / self.slot)).astype(int).tolist()
+        response = rule.response if rule else 0.0
+        self._news_lag = np.maximum(np.round((traffic.latency + response) / self.slot), 1).astype(int).tolist()
+        self._work = (self.wire / traffic.capacity / self.slot).tolist()
+        self._free = [0.0] * len(self._work)
+        self._detect = _slots(watchdog.detect if watchdog else np.inf, self.slot)
+        self._restore = _slots(watchdog.restore if watchdog else 0.0, self.slot)
+        self._left = np.round(traffic.wire / self.wire).astype(int).tolist()
+        self._start = (traffic.start / self.slot).tolist()
+        self._mine: dict[int, deque[int]] = {}  # flows of a NIC's gate, the next to send first
+        for flow, way in zip(self.flow, self.way, strict=True):
+            turns = self._mine.setdefault(way[0], deque())
+            if flow not in turns:
+                turns.append(flow)
+        self._ways: list[list[int]] = [[] for _ in self._left]
+        for number, flow in enumerate(self.flow):
+            self._ways[flow].append(number)
+        self._queue: dict[int, deque[tuple[int, int]]] = {g: deque() for way in self.way for g in way[1:]}
+        self._ingress = sorted({g for way in self.way for g in way[:-1]})
+        self._links: dict[int, list[int]] = {}
+        for each in sorted({*self._mine, *self._queue}):
+            self._links.setdefault(each // self.lanes, []).append(each)
+        self._order = sorted(self._links)
+        self._switch = np.repeat(traffic.enters, self.lanes).tolist()
+        self._turn = max(self._lag) + max(self._news_lag) + 2
+        self._flying: list[list[tuple[int, int]]] = [[] for _ in range(self._turn)]
+        self._news: list[list[tuple[int, bool]]] = [[] for _ in range(self._turn)]
+        self.now = 0
+        credits = isinstance(rule, LinkCredits)
+        buffered = set(self._ingress) if credits else set()
+        most = int(rule.buffer // self.wire) if isinstance(rule, LinkCredits) else _NEVER
+        if most < 1:
+            raise ValueError(f"rule: a buffer below a packet of {self.wire:g} bytes lets nothing pass; give more")
+        self._credit = [most if g in buffered else _NEVER for g in range(gates)]
+        self.shut, self._wants, self._still = [False] * gates, [False] * gates, [0] * gates
+        self.held, self._dropping = [0] * gates, [0] * gates
+        self.frames, self.stopped, self.fired = [0] * gates, [0] * gates, [0] * gates
+        self.received, self.lost = [0] * traffic.flows, [0] * traffic.flows
+
+    def advance(self) -> None:
+        """One slot: news arrive, packets land, links send, switches decide."""
+        now, row = self.now, self.now % self._turn
+        for gate, shut in self._news[row]:
+            if isinstance(self.rule, LinkCredits):
+                self._credit[gate] += 1
+            else:
+                self.shut[gate] = shut
+        self._news[row] = []
+        landed, self._flying[row] = self._flying[row], []
+        first = now % len(landed) if landed else 0  # no link is always the first to fill a queue
+        for way, hop in landed[first:] + landed[:first]:
+            self._land(way, hop)
+        for link in self._order:
+            if self._free[link] <= now + 1e-9:
+                self._serve(link)
+        if isinstance(self.rule, Pfc):
+            self._decide(self.rule)
+        for gate, queue in self._queue.items():
+            stands = self._closed(gate) and bool(queue)
+            self._still[gate] = self._still[gate] + 1 if stands else 0
+            if self._still[gate] >= self._detect:
+                self._drop(gate)
+        for gate in self._ingress:
+            self.stopped[gate] += self._closed(gate)
+        self.now += 1
+
+    def waits(self) -> Waits:
+        """Who waits for whom now."""
+        came, leaves = [], []
+        for gate, queue in self._queue.items():
+            came += [self.way[way][hop] for way, hop in queue]
+            leaves += [gate] * len(queue)
+        shut = np.array([self._closed(g) for g in range(len(self.shut))])
+        return waits_from(
+            shut, np.array(came, np.int64), np.array(leaves, np.int64), np.full(len(came), self.wire), self.lanes
+        )
+
+    def _closed(self, gate: int) -> bool:
+        return self.shut[gate] or self._credit[gate] < 1
+
+    def _land(self, way: int, hop: int) -> None:
+        path = self.way[way]
+        if hop == len(path) - 1:
+            self.received[self.flow[way]] += 1
+            return
+        self.held[path[hop]] += 1
+        if self._dropping[path[hop + 1]] > self.now:
+            self._throw(way, hop)
+        else:
+            self._queue[path[hop + 1]].append((way, hop))
+
+    def _serve(self, link: int) -> None:
+        gates = self._links[link]
+        turn = self.now % len(gates)
+        for gate in gates[turn:] + gates[:turn]:
+            if self._closed(gate):
+                continue
+            if (packet := self._next(gate)) is not None:
+                way, hop = packet
+                if self._credit[gate] < _NEVER:
+                    self._credit[gate] -= 1
+                self._flying[(self.now + self._lag[link]) % self._turn].append((way, hop + 1))
+                self._free[link] = max(self._free[link], self.now) + self._work[link]
+                return
+
+    def _next(self, gate: int) -> tuple[int, int] | None:
+        """The packet that leaves by a gate: the first of its queue, or a new one of the NIC's next flow."""
+        if queue := self._queue.get(gate):
+            way, hop = queue.popleft()
+            self._leave(self.way[way][hop])
+            return way, hop
+        turns = self._mine.get(gate, ())
+        for _ in range(len(turns)):
+            flow = turns[0]
+            turns.rotate(-1)
+            if self._left[flow] > 0 and self._start[flow] <= self.now:
+                self._left[flow] -= 1
+                ways = self._ways[flow]
+                return ways[int(self.rng.integers(len(ways)))] if len(ways) > 1 else ways[0], -1
+        return None
+
+    def _leave(self, gate: int) -> None:
+        """A packet has left the buffer of a gate."""
+        self.held[gate] -= 1
+        if isinstance(self.rule, LinkCredits):
+            self._tell(gate, False)
+
+    def _tell(self, gate: int, shut: bool) -> None:
+        self._news[(self.now + self._news_lag[gate // self.lanes]) % self._turn].append((gate, shut))
+
+    def _decide(self, rule: Pfc) -> None:
+        """Pause and resume, by the bytes in every ingress queue."""
+        used: dict[int, int] = {}
+        if rule.alpha:
+            for gate in self._ingress:
+                used[self._switch[gate]] = used.get(self._switch[gate], 0) + self.held[gate]
+        for gate in self._ingress:
+            most = rule.xoff
+            if rule.alpha:
+                most = rule.alpha * max(rule.buffer - used[self._switch[gate]] * self.wire, 0)
+            limit = max(most - rule.hysteresis, 0) if self._wants[gate] else most
+            wants = self.held[gate] * self.wire > limit
+            if wants != self._wants[gate]:
+                self._wants[gate] = wants
+                self.frames[gate] += wants
+                self._tell(gate, wants)
+
+    def _drop(self, gate: int) -> None:
+        """The watchdog throws a queue away, and what comes to it for a while."""
+        self.fired[gate] += 1
+        self._still[gate], self._dropping[gate] = 0, self.now + self._restore
+        for way, hop in self._queue[gate]:
+            self._throw(way, hop)
+        self._queue[gate].clear()
+
+    def _throw(self, way: int, hop: int) -> None:
+        self.lost[self.flow[way]] += 1
+        self._leave(self.way[way][hop])
+
+
+@declared
+def run_slots(
+    traffic: Traffic, until: float, rule: Pfc | LinkCredits | None, rng: Generator, lane: ArrayLike = 0,
+    watchdog: Watchdog | None = None, every: int = 16,
+) -> SlotRun:  # fmt: skip
+    """Run `traffic` for `until` seconds, every flow as fast as its NIC and the gates let it.
+
+    rule   pauses, credits, or None: switches with room for all
+    lane   of each link of each way (S, hops), or one for all
+    every  slots between two moments of the series
+    rng    draws the way of each packet where a flow has several
+
+    >>> from netlib.congestion.packets.traffic import Packet, incast
+    >>> from netlib.links import Link
+    >>> pfc = Pfc(buffer=1e9, alpha=0, xoff=2e4, hysteresis=4e3, response=0)
+    >>> two = incast(2, 1e9, Link(1e-6, 50e9), Packet(4096, 4096))
+    >>> made = run_slots(two, 1e-3, pfc, np.random.default_rng(0))
+    >>> (made.received / made.time[-1] / 25e9).round(2).tolist()
+    [1.0, 1.0]
+    """
+    floats("until", until, above=True)
+    if every < 1:
+        raise ValueError(f"every = {every} must be at least 1; give the slots between two moments of the series")
+    made = Slots(traffic, rule, rng, lane, watchdog)
+    slots = _slots(until, made.slot)
+    time, received, shut, held = [0.0], [np.zeros(traffic.flows)], [made.shut.copy()], [made.held.copy()]
+    for slot in range(1, slots + 1):
+        made.advance()
+        if slot % every == 0 or slot == slots:
+            time.append(slot * made.slot)
+            received.append(np.array(made.received, float))
+            shut.append([made._closed(gate) for gate in range(len(made.shut))])
+            held.append(made.held.copy())
+    moments = np.array(time)
+    rate = np.diff(np.array(received), axis=0) * made.wire / np.diff(moments)[:, None]
+    return SlotRun(
+        received=received[-1] * made.wire, lost=np.array(made.lost) * made.wire, frames=np.array(made.frames, float),
+        stopped=np.array(made.stopped) * made.slot, fired=np.array(made.fired, float), time=moments,
+        rate=np.concatenate([np.zeros((1, traffic.flows)), rate]), shut=np.array(shut),
+        held=np.array(held) * made.wire, waits=made.waits(),
+    )  # fmt: skip
+
+
+def _slots(seconds: float, slot: float) -> int:
+    return max(round(seconds / slot), 1) if np.isfinite(seconds) else _NEVER
+
+
+def _gates(traffic: Traffic, lane: ArrayLike) -> tuple[NDArray[np.int64], int]:
+    """(S, hops) the gate of each link of each way, and how many lanes there are."""
+    of = array("lane", lane)
+    if of.dtype.kind not in "iu" or of.shape not in ((), traffic.way.shape) or of.min() < 0 or of.max() > 15:
+        raise ValueError(
+            f"lane = {str(lane)[:40]!r} must be whole numbers, 0 to 15; give one, or one for each link of each way, "
+            f"shape {traffic.way.shape}"
+        )
+    of = np.where(traffic.way >= 0, of, 0)
+    lanes = int(of.max()) + 1
+    return np.where(traffic.way >= 0, traffic.way * lanes + of, -1).astype(np.int64), lanes

@@ -1,0 +1,278 @@
+"""Cycles of buffer dependencies: what has none, what has one, and networkx as the second way to find them."""
+
+from itertools import pairwise
+
+import networkx as nx
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from netlib.congestion.lossless.bounces import bounced, climbs_once
+from netlib.congestion.lossless.dependencies import (
+    Dependencies,
+    buffer_dependencies,
+    in_words,
+    shortest_cycle,
+    vertex_names,
+    ways_on,
+)
+from netlib.congestion.lossless.lanes import lanes_by_dateline, lanes_by_global
+from netlib.links import Link
+from netlib.topology import (
+    Fabric,
+    clos3,
+    dimension_ordered,
+    dragonfly,
+    ecmp,
+    fat_tree,
+    leaf_spine,
+    minimal,
+    one_global,
+    one_switch,
+    routes,
+    torus,
+    valiant,
+)
+
+LINK = Link(1e-6, 50e9)
+
+
+def pairs(n: int) -> tuple[np.ndarray, np.ndarray]:
+    src, dst = np.divmod(np.arange(n * n), n)
+    return src[src != dst], dst[src != dst]
+
+
+def graph(made: Dependencies) -> nx.DiGraph:
+    whole = nx.DiGraph()
+    whole.add_edges_from(zip(made.before.tolist(), made.after.tolist(), strict=True))
+    return whole
+
+
+def girth(whole: nx.DiGraph) -> float:
+    """Length of a shortest cycle, from networkx's distances alone."""
+    far = dict(nx.all_pairs_shortest_path_length(whole))
+    return min((far[b][a] + 1 for a, b in whole.edges if a in far[b]), default=np.inf)
+
+
+def is_cycle(made: Dependencies, cycle: np.ndarray) -> bool:
+    edges = set(zip(made.before.tolist(), made.after.tolist(), strict=True))
+    return all((int(a), int(b)) in edges for a, b in zip(cycle, np.roll(cycle, -1), strict=True))
+
+
+CLOS = {
+    "leaf-spine": lambda: leaf_spine(16, 8, LINK),
+    "thin leaf-spine": lambda: leaf_spine(12, 4, LINK, oversubscription=3),
+    "fat-tree": lambda: fat_tree(4, LINK),
+    "three tiers": lambda: clos3(20, 6, LINK),
+}
+
+
+@pytest.mark.parametrize("name", CLOS)
+def test_shortest_ways_on_a_clos_have_no_cycle(name: str) -> None:
+    fabric = CLOS[name]()
+    src, dst = pairs(fabric.hosts.size)
+    for seed in range(3):
+        ways = ecmp(routes(fabric), src, dst, qps=2, seed=seed)
+        assert climbs_once(fabric, ways).all()
+        assert shortest_cycle(buffer_dependencies(fabric, ways)).size == 0
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.data())
+def test_ways_that_climb_once_never_make_a_cycle(data: st.DataObject) -> None:
+    """Whatever is broken: shortest ways are kept where they climb once, and what is kept has no cycle."""
+    fabric = CLOS[data.draw(st.sampled_from(sorted(CLOS)))]()
+    trunks = np.unique(np.flatnonzero(fabric.of_kind("trunk")) // 2)
+    broken = data.draw(st.lists(st.sampled_from(trunks.tolist()), max_size=3, unique=True))
+    left = fabric.without(cables=broken)
+    made = routes(left)
+    src, dst = pairs(fabric.hosts.size)
+    rng = np.random.default_rng(data.draw(st.integers(0, 99)))
+    try:
+        ways = minimal(made, src, dst, rng)
+    except ValueError:
+        return  # a pair without a way
+    once = climbs_once(left, ways)
+    assert nx.is_directed_acyclic_graph(graph(buffer_dependencies(left, ways[once])))
+    assert shortest_cycle(buffer_dependencies(left, ways[once])).size == 0
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(3, 7), st.integers(1, 40), st.integers(0, 10**6), st.booleans())
+def test_networkx_finds_the_same_length(n: int, many: int, seed: int, two: bool) -> None:
+    rng = np.random.default_rng(seed)
+    fabric = torus([n, 3], LINK)
+    ways = walks(fabric, many, 4, rng)
+    lane = rng.integers(0, 2, ways.shape) if two else 0
+    made = buffer_dependencies(fabric, ways, lane)
+    cycle = shortest_cycle(made)
+    whole = graph(made)
+    assert nx.is_directed_acyclic_graph(whole) == (cycle.size == 0)
+    assert girth(whole) == (cycle.size or np.inf)
+    assert is_cycle(made, cycle)
+    if cycle.size:
+        assert in_words(made, cycle).count(">") == cycle.size
+
+
+def walks(fabric: Fabric, many: int, hops: int, rng: np.random.Generator) -> np.ndarray:
+    """Random walks that do not turn back on the cable that they came by."""
+    rows = []
+    for _ in range(many):
+        row = [int(rng.integers(fabric.links))]
+        for _ in range(hops - 1):
+            on = [e for e in fabric.leaving(int(fabric.target[row[-1]])) if e != row[-1] ^ 1]
+            row.append(int(rng.choice(on)))
+        rows.append(row)
+    return np.array(rows)
+
+
+def test_a_long_list_of_buffers_is_searched_in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    ring = torus([9], LINK)
+    made = buffer_dependencies(ring, dimension_ordered(ring, *pairs(9)))
+    one = shortest_cycle(made)
+    monkeypatch.setattr("netlib.congestion.lossless.dependencies._BLOCK", 2)
+    assert shortest_cycle(made).size == one.size == 9
+
+
+@pytest.mark.parametrize(("n", "length"), [(3, 0), (4, 0), (5, 5), (6, 6), (8, 8)])
+def test_a_ring_has_a_cycle_once_ways_overlap_all_round(n: int, length: int) -> None:
+    """Three chips: one hop each. Four: who goes halfway goes up from even chips only, so no direction closes."""
+    ring = torus([n], LINK)
+    ways = dimension_ordered(ring, *pairs(n))
+    assert shortest_cycle(buffer_dependencies(ring, ways)).size == length
+    assert shortest_cycle(buffer_dependencies(ring, ways, lanes_by_dateline(ring, ways))).size == 0
+
+
+@pytest.mark.parametrize("sides", [[5, 5], [4, 6], [3, 5, 4]])
+def test_a_dateline_opens_a_torus_of_any_dimensions(sides: list[int]) -> None:
+    fabric = torus(sides, LINK)
+    ways = dimension_ordered(fabric, *pairs(fabric.hosts.size))
+    made = buffer_dependencies(fabric, ways, lanes_by_dateline(fabric, ways))
+    assert made.lanes == 2
+    assert shortest_cycle(buffer_dependencies(fabric, ways)).size > 0
+    assert shortest_cycle(made).size == 0
+
+
+def test_a_mesh_needs_no_dateline() -> None:
+    mesh = torus([5, 5], LINK, wrap=False)
+    ways = dimension_ordered(mesh, *pairs(25))
+    assert shortest_cycle(buffer_dependencies(mesh, ways)).size == 0
+    assert lanes_by_dateline(mesh, ways).max() == 0
+
+
+def test_a_dragonfly_needs_two_lanes_and_with_detours_three() -> None:
+    fabric = dragonfly(2, 4, 2, LINK)
+    src, dst = pairs(fabric.hosts.size)
+    rng = np.random.default_rng(0)
+    short, detour = one_global(fabric, src, dst, rng), valiant(fabric, src, dst, rng)
+    for ways, lanes in ((short, 2), (detour, 3)):
+        lane = lanes_by_global(fabric, ways)
+        assert lane.max() + 1 == lanes
+        assert shortest_cycle(buffer_dependencies(fabric, ways)).size > 0
+        assert shortest_cycle(buffer_dependencies(fabric, ways, lane)).size == 0
+    capped = np.minimum(lanes_by_global(fabric, detour), 1)
+    assert shortest_cycle(buffer_dependencies(fabric, detour, capped)).size > 0
+
+
+def every_bounce(fabric: Fabric, cables: list[int], stale: bool) -> np.ndarray:
+    """All shortest ways of a leaf-spine, repaired many times over: nearly every way that a bounce can take."""
+    src, dst = pairs(fabric.hosts.size)
+    rng = np.random.default_rng(0)
+    found = []
+    for _ in range(12):
+        ways = minimal(routes(fabric), src, dst, rng)
+        made = bounced(fabric, ways, cables, rng, stale)
+        found.append(np.pad(made, ((0, 0), (0, 24 - made.shape[1])), constant_values=-1))
+    return np.concatenate(found)
+
+
+def test_one_dead_cable_makes_a_cycle_only_if_packets_come_back_to_the_same_spine() -> None:
+    """Every second climb starts below the one spine that lost the cable; no packet climbs into it again."""
+    fabric = leaf_spine(8, 4, LINK)
+    for cable in np.unique(np.flatnonzero(fabric.of_kind("trunk")) // 2)[:8]:
+        ways = every_bounce(fabric, [int(cable)], stale=False)
+        assert not climbs_once(fabric, ways).all()
+        assert shortest_cycle(buffer_dependencies(fabric, ways)).size == 0
+    back = buffer_dependencies(fabric, every_bounce(fabric, [8], stale=True))
+    assert in_words(back, shortest_cycle(back)).count("spine 0") in (2, 3)  # down, up, down, up at one spine
+    assert shortest_cycle(back).size == 4
+
+
+def test_two_dead_cables_at_different_spines_make_a_cycle_of_four() -> None:
+    """Spine 0 has lost leaf 2, spine 1 has lost leaf 3: two flows that each go up, down, up, down."""
+    fabric = leaf_spine(8, 4, LINK)  # hosts 0-7, leaves 8-11, spines 12, 13
+    names = vertex_names(fabric)
+    link = {(int(a), int(b)): e for e, (a, b) in enumerate(zip(fabric.source, fabric.target, strict=True))}
+    dead = [link[12, 10] // 2, link[13, 11] // 2]
+    ways = every_bounce(fabric, dead, stale=False)
+    made = buffer_dependencies(fabric, ways)
+    cycle = shortest_cycle(made)
+    assert cycle.size == 4
+    two = np.array(
+        [[link[a, b] for a, b in pairwise(way)] for way in ([2, 9, 12, 8, 13, 10, 4], [0, 8, 13, 9, 12, 11, 6])]
+    )
+    least = buffer_dependencies(fabric, two)
+    assert in_words(least, np.roll(shortest_cycle(least), 0)).split(" > ")[:-1].count("spine 0") == 1
+    assert shortest_cycle(least).size == 4
+    assert all(shortest_cycle(buffer_dependencies(fabric, one[None])).size == 0 for one in two)
+    assert names[12] == "spine 0"
+    assert names[8] == "leaf 0"
+
+
+def test_bounced_ways_hold_and_avoid_what_is_dead() -> None:
+    fabric = leaf_spine(8, 4, LINK)
+    ways = every_bounce(fabric, [8, 13], stale=False)
+    assert (ways_on(fabric, ways) == ways).all()
+    assert not np.isin(ways[ways >= 0] // 2, [8, 13]).any()
+    src, dst = pairs(8)
+    last = ways[np.arange(len(ways)), (ways >= 0).sum(axis=1) - 1]
+    assert (fabric.target[last] == np.tile(fabric.hosts[dst], 12)).all()
+    assert (fabric.source[ways[:, 0]] == np.tile(fabric.hosts[src], 12)).all()
+
+
+def test_the_count_of_ways_is_kept() -> None:
+    star = one_switch(3, LINK)
+    made = buffer_dependencies(star, [[0, 3], [0, 3], [2, 5]])
+    assert (made.before.tolist(), made.after.tolist(), made.ways.tolist()) == ([0, 2], [3, 5], [2, 1])
+    assert in_words(made, shortest_cycle(made)) == "no cycle"
+    assert in_words(buffer_dependencies(star, [[0, 3]], [[0, 1]]), [1]) == "host 0 (lane 1) > host 0 (lane 1)"
+
+
+def test_names_count_within_a_tier() -> None:
+    assert vertex_names(fat_tree(4, LINK))[16:18] == ["leaf 0", "leaf 1"]
+    assert vertex_names(fat_tree(4, LINK))[-1] == "core 3"
+    assert vertex_names(torus([3], LINK)) == ["chip 0", "chip 1", "chip 2"]
+
+
+STAR = one_switch(3, LINK)
+POD = leaf_spine(8, 4, LINK)
+
+
+@pytest.mark.parametrize(
+    ("call", "says"),
+    [
+        (lambda: buffer_dependencies(STAR, [0, 3]), "way = '[0, 3]' must be rows"),
+        (lambda: buffer_dependencies(STAR, [[0.0, 3.0]]), "must be rows"),
+        (lambda: buffer_dependencies(STAR, [[0, 9]]), "outside 0 .. 5"),
+        (lambda: buffer_dependencies(STAR, [[-1, 3]]), "has a gap"),
+        (lambda: buffer_dependencies(STAR, [[0, 2]]), "do not meet"),
+        (lambda: buffer_dependencies(STAR, [[0, 3]], [0, 0]), "lane has shape"),
+        (lambda: buffer_dependencies(STAR, [[0, 3]], -1), "lane = -1"),
+        (lambda: buffer_dependencies(STAR, [[0, 3]], 16), "lane = 16"),
+        (lambda: buffer_dependencies("star", [[0, 3]]), "is not a Fabric"),
+        (lambda: lanes_by_dateline(STAR, [[0, 3]]), "give a torus"),
+        (lambda: lanes_by_global(STAR, "no"), "must be rows"),
+        (lambda: bounced(STAR, [[0, 3]], [0], np.random.default_rng(0)), "no two tiers"),
+        (lambda: bounced(POD, [[0, 16, 21, 5]], [0], np.random.default_rng(0)), "a host's only one"),
+        (lambda: bounced(POD, [[0, 16, 21, 5]], [8, 9], np.random.default_rng(0)), "no way on"),
+        (lambda: bounced(POD, [[0, 16, 21, 5]], [99], np.random.default_rng(0)), "cables = 99"),
+        (lambda: bounced(POD, [[0, 16, 21, 5]], [10, 11], np.random.default_rng(0), stale=True), "did not arrive"),
+        (lambda: in_words(buffer_dependencies(STAR, [[0, 3]]), [99]), "cycle"),
+    ],
+)
+def test_what_makes_no_sense_is_refused_in_one_sentence(call: object, says: str) -> None:
+    with pytest.raises(ValueError, match=r".") as error:
+        call()
+    assert says in str(error.value)
+    assert "\n" not in str(error.value)
