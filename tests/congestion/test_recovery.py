@@ -60,6 +60,13 @@ def test_marks_for_each_cnp_tell_the_gap() -> None:
     assert float(marked_rate(20, 1, 50e-6)) * 50e-6 / 4096 == pytest.approx(20)
 
 
+def test_both_clocks_keep_their_own_time() -> None:
+    """At a steady 1e9 bytes/s, 100 kB take 100 us and the timer 55: the events interleave."""
+    control = replace(PAPER, byte_counter=1e5)
+    walk = walk_recovery(control, 1e9, 1e9, 1e9, 225e-6)
+    assert walk.time * 1e6 == pytest.approx([55, 100, 110, 165, 200, 220])
+
+
 def test_stages_follow_the_machine() -> None:
     """Paper: five fast, then additive, hyper once both counters are past F. Vendor, F = 1: fast, additive, hyper."""
     start = (gbps(100), gbps(10), gbps(20))

@@ -109,6 +109,14 @@ def test_a_deficit_is_spent_whole_and_never_saved_up() -> None:
     assert [next(turn) for _ in range(30)] == [0] * 30
     ready[1] = 1
     assert [next(turn) for _ in range(10)] in ([1, 0] * 5, [0, 1] * 5)
+    # 400 bytes that were left over are gone after a time without packets
+    ready = [1, 1]
+    short = _dwrr(ready, [1000.0, 600.0], [1.0, 1.0])
+    assert [next(short), next(short)] == [0, 1]
+    ready[1] = 0
+    assert [next(short), next(short)] == [0, 0]
+    ready[1] = 1
+    assert [next(short) for _ in range(3)] == [1, 0, 1]
     # half a packet is left over and counts in the next round
     long = _dwrr([1, 1], [1000.0, 500.0], [1.0, 1.0])
     assert [next(long) for _ in range(9)] == [0, 1, 1] * 3
