@@ -7,7 +7,7 @@ buffers     how long memory lasts, how fast an incast fills it
 losses      what a lost packet costs; latency: when a steady slow link beats a hesitant fast one
 shares      what classes get by priority and by weight; schedulers: the same packet by packet
 credits     InfiniBand's counters on one lane; arbitration: which lane goes next
-recovery    how long DCQCN takes back to its rate
+recovery    how long DCQCN takes back to its rate; counters: what a NIC's totals say
 """
 
 from netlib.congestion.arbitration import Arbitration, arbitrate, low_share
@@ -23,6 +23,7 @@ from netlib.congestion.buffers import (
     sampled_queue,
 )
 from netlib.congestion.comparison import Difference, difference_table, differences
+from netlib.congestion.counters import marked_rate
 from netlib.congestion.credits import LaneRun, credit_rate, credit_reach, simulate_lane
 from netlib.congestion.headroom import (
     cable_bytes,
@@ -122,6 +123,7 @@ __all__ = [
     "jittered",
     "lossless_classes",
     "low_share",
+    "marked_rate",
     "nic_headroom",
     "paced_queue",
     "paced_queue_limit",

@@ -9,6 +9,7 @@ from netlib.congestion import (
     arbitration,
     buffers,
     comparison,
+    counters,
     credits,
     differences,
     headroom,
@@ -36,6 +37,7 @@ GIVEN = {
     "credits": 1e5, "ticks": 50, "tables": arbitration.TABLES["nccl"], "limit": 4, "high_packet": 4096,
     "low_packet": 4096, "events": 3, "control": PAPER, "line": 5e9, "current": 1e9, "target": 2e9, "share": 0.5,
     "crisp": Link(2e-6, 25e9), "wide": Link(8e-6, 50e9), "link": Link(2e-6, 25e9), "ranks": 8,
+    "marked": 100, "cnps": 10, "gap": 1e-5,
     "high": ((0, 1),), "low": ((1, 1),),
 }  # fmt: skip
 OWN = {
@@ -48,9 +50,9 @@ OWN = {
     "difference_table": {"rows": differences(PAPER, NS3)},
 }
 MODULES = (
-    arbitration, buffers, comparison, credits, headroom, latency, losses, pauses, presets, recovery, schedulers, shares,
-    thresholds,
-)  # fmt: skip
+    *(arbitration, buffers, comparison, counters, credits, headroom, latency),
+    *(losses, pauses, presets, recovery, schedulers, shares, thresholds),
+)
 CALLS = [
     (name, call)
     for module in MODULES

@@ -133,6 +133,7 @@ def test_weights_count_blocks_and_a_packet_goes_whole() -> None:
     # packets of one block: shares are the weights
     fine = share(arbitrate(Arbitration((), ((0, 10), (1, 30)), 0), 64, 40_000))
     assert fine.tolist() == pytest.approx([0.25, 0.75], rel=1e-3)
+    assert arbitrate(Arbitration((), ((0, 2), (1, 1)), 0), 64, 3).tolist() == [128, 64]
     # packets longer than any weight: one packet each
     coarse = share(arbitrate(Arbitration((), ((0, 10), (1, 30)), 0), 4096, 1000))
     assert coarse.tolist() == [0.5, 0.5]

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from netlib.congestion import forgetting_time, preset, recovered_share, recovery_time, walk_recovery
+from netlib.congestion import forgetting_time, marked_rate, preset, recovered_share, recovery_time, walk_recovery
 from netlib.units import gbps
 
 PAPER = preset("dcqcn", "paper")
@@ -50,6 +50,21 @@ def test_the_byte_counter_matters_where_it_is_small() -> None:
     assert both.time.size >= 10
     assert (both.current[:5] >= timer.current - 1e-3).all()
     assert both.time[4] < timer.time[4] / 1.5
+
+
+def test_marks_for_each_cnp_tell_the_gap() -> None:
+    """21,278,189,006 marks and 1,052,612,505 CNPs: 13 Gb/s a flow with a gap of 50 us, 166 with one of 4."""
+    found = marked_rate(21278189006, 1052612505, [50e-6, 4e-6]) * 8 / 1e9
+    assert found.tolist() == pytest.approx([13.2, 165.6], abs=0.1)
+    # a flow at that rate sends just as many packets in a gap as were marked for each CNP
+    assert float(marked_rate(20, 1, 50e-6)) * 50e-6 / 4096 == pytest.approx(20)
+
+
+def test_both_clocks_keep_their_own_time() -> None:
+    """At a steady 1e9 bytes/s, 100 kB take 100 us and the timer 55: the events interleave."""
+    control = replace(PAPER, byte_counter=1e5)
+    walk = walk_recovery(control, 1e9, 1e9, 1e9, 225e-6)
+    assert walk.time * 1e6 == pytest.approx([55, 100, 110, 165, 200, 220])
 
 
 def test_stages_follow_the_machine() -> None:

@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from netlib.congestion import serve_packets, slowdown, strict_shares, weighted_shares
+from netlib.congestion.schedulers import _dwrr
 
 LOADS = st.lists(st.floats(0, 3), min_size=1, max_size=6)
 
@@ -97,6 +98,28 @@ def test_round_robin_of_packets_favours_long_ones() -> None:
     packets, bytes_ = serve_packets("wrr", *given_), serve_packets("dwrr", *given_)
     assert packets.served[0] / packets.served.sum() == pytest.approx(16 / 17, abs=1e-3)
     assert bytes_.served[0] / bytes_.served.sum() == pytest.approx(0.5, abs=1e-3)
+
+
+def test_a_deficit_is_spent_whole_and_never_saved_up() -> None:
+    """Equal quanta of one packet alternate for ever; a class that was idle for long comes back with one quantum."""
+    ready = [1, 1]
+    turn = _dwrr(ready, [1000.0, 1000.0], [1.0, 1.0])
+    assert [next(turn) for _ in range(60)] == [0, 1] * 30
+    ready[1] = 0
+    assert [next(turn) for _ in range(30)] == [0] * 30
+    ready[1] = 1
+    assert [next(turn) for _ in range(10)] in ([1, 0] * 5, [0, 1] * 5)
+    # 400 bytes that were left over are gone after a time without packets
+    ready = [1, 1]
+    short = _dwrr(ready, [1000.0, 600.0], [1.0, 1.0])
+    assert [next(short), next(short)] == [0, 1]
+    ready[1] = 0
+    assert [next(short), next(short)] == [0, 0]
+    ready[1] = 1
+    assert [next(short) for _ in range(3)] == [1, 0, 1]
+    # half a packet is left over and counts in the next round
+    long = _dwrr([1, 1], [1000.0, 500.0], [1.0, 1.0])
+    assert [next(long) for _ in range(9)] == [0, 1, 1] * 3
 
 
 @settings(max_examples=60, deadline=None)
