@@ -25,3 +25,17 @@ class Greedy:
 
     def react(self, now: float, heard: Heard) -> None:
         """Nothing that is heard changes it."""
+
+
+def step_of(traffic: Traffic) -> float:
+    """Seconds of an engine's step that are fair to the flows of a NIC: a packet, or a tenth of a round trip.
+
+    In a longer step a NIC sends several packets, and does not share them evenly among its flows.
+
+    >>> from netlib.congestion.packets.traffic import Packet, incast
+    >>> from netlib.links import Link
+    >>> round(step_of(incast(2, 1e6, Link(1e-6, 12.5e9), Packet(4000, 4000))) * 1e9)
+    320
+    """
+    packet = traffic.packet.wire / traffic.line_rate.max()
+    return float(min(packet, traffic.base_rtt().min() / 10))

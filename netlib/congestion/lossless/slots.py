@@ -13,13 +13,12 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import ArrayLike, NDArray
 
-from netlib.arguments import Floats, array, declared, floats
+from netlib.arguments import array
 from netlib.congestion.lossless.waiting import Waits, waits_from
 from netlib.congestion.packets.gates import LinkCredits, Pfc
 from netlib.congestion.packets.traffic import Traffic
 from netlib.congestion.parameters import Checked
 
-Mask = NDArray[np.bool_]
 _NEVER = 1 << 62
 
 
@@ -39,30 +38,8 @@ class Watchdog(Checked):
     _positive = ("detect", "restore")
 
 
-@dataclass(frozen=True, eq=False)
-class SlotRun:
-    """What happened, by flow (F,) and gate (G,): link x lanes + lane.
-
-    received  (F,) bytes;  lost (F,) bytes that the watchdog threw away
-    frames    (G,) pause frames;  stopped (G,) s for which a gate was shut;  fired (G,) times the watchdog dropped
-    time      (T,) moments;  rate (T, F) bytes/s received since the moment before;  shut (T, G);  held (T, G) bytes
-    waits     who waits for whom at the end
-    """
-
-    received: Floats
-    lost: Floats
-    frames: Floats
-    stopped: Floats
-    fired: Floats
-    time: Floats
-    rate: Floats
-    shut: Mask
-    held: Floats
-    waits: Waits
-
-
 class Slots:
-    """One run, slot by slot; `run_slots` is the short way."""
+    """One run, slot by slot; `netlib.congestion.lossless.slotted.run_slots` is the short way."""
 
     def __init__(
         self, traffic: Traffic, rule: Pfc | LinkCredits | None, rng: Generator, lane: ArrayLike = 0,
@@ -79,8 +56,8 @@ class Slots:
         self._news_lag = np.maximum(np.round((traffic.latency + response) / self.slot), 1).astype(int).tolist()
         self._work = (self.wire / traffic.capacity / self.slot).tolist()
         self._free = [0.0] * len(self._work)
-        self._detect = _slots(watchdog.detect if watchdog else np.inf, self.slot)
-        self._restore = _slots(watchdog.restore if watchdog else 0.0, self.slot)
+        self._detect = whole_slots(watchdog.detect if watchdog else np.inf, self.slot)
+        self._restore = whole_slots(watchdog.restore if watchdog else 0.0, self.slot)
         self._left = np.round(traffic.wire / self.wire).astype(int).tolist()
         self._start = (traffic.start / self.slot).tolist()
         self._mine: dict[int, deque[int]] = {}  # flows of a NIC's gate, the next to send first
@@ -132,12 +109,12 @@ class Slots:
         if isinstance(self.rule, Pfc):
             self._decide(self.rule)
         for gate, queue in self._queue.items():
-            stands = self._closed(gate) and bool(queue)
+            stands = self.closed(gate) and bool(queue)
             self._still[gate] = self._still[gate] + 1 if stands else 0
             if self._still[gate] >= self._detect:
                 self._drop(gate)
         for gate in self._ingress:
-            self.stopped[gate] += self._closed(gate)
+            self.stopped[gate] += self.closed(gate)
         self.now += 1
 
     def waits(self) -> Waits:
@@ -146,12 +123,13 @@ class Slots:
         for gate, queue in self._queue.items():
             came += [self.way[way][hop] for way, hop in queue]
             leaves += [gate] * len(queue)
-        shut = np.array([self._closed(g) for g in range(len(self.shut))])
+        shut = np.array([self.closed(g) for g in range(len(self.shut))])
         return waits_from(
             shut, np.array(came, np.int64), np.array(leaves, np.int64), np.full(len(came), self.wire), self.lanes
         )
 
-    def _closed(self, gate: int) -> bool:
+    def closed(self, gate: int) -> bool:
+        """Whether nothing may be sent into a gate now."""
         return self.shut[gate] or self._credit[gate] < 1
 
     def _land(self, way: int, hop: int) -> None:
@@ -169,14 +147,15 @@ class Slots:
         gates = self._links[link]
         turn = self.now % len(gates)
         for gate in gates[turn:] + gates[:turn]:
-            if self._closed(gate):
+            if self.closed(gate):
                 continue
             if (packet := self._next(gate)) is not None:
                 way, hop = packet
                 if self._credit[gate] < _NEVER:
                     self._credit[gate] -= 1
                 self._flying[(self.now + self._lag[link]) % self._turn].append((way, hop + 1))
-                self._free[link] = max(self._free[link], self.now) + self._work[link]
+                free = self._free[link]  # what a link missed of its last slot counts, so that 1.25 slots a packet hold
+                self._free[link] = (free if free > self.now - 1 else self.now) + self._work[link]
                 return
 
     def _next(self, gate: int) -> tuple[int, int] | None:
@@ -185,7 +164,7 @@ class Slots:
             way, hop = queue.popleft()
             self._leave(self.way[way][hop])
             return way, hop
-        turns = self._mine.get(gate, ())
+        turns = self._mine.get(gate, deque())
         for _ in range(len(turns)):
             flow = turns[0]
             turns.rotate(-1)
@@ -234,50 +213,12 @@ class Slots:
         self._leave(self.way[way][hop])
 
 
-@declared
-def run_slots(
-    traffic: Traffic, until: float, rule: Pfc | LinkCredits | None, rng: Generator, lane: ArrayLike = 0,
-    watchdog: Watchdog | None = None, every: int = 16,
-) -> SlotRun:  # fmt: skip
-    """Run `traffic` for `until` seconds, every flow as fast as its NIC and the gates let it.
+def whole_slots(seconds: float, slot: float) -> int:
+    """How many slots `seconds` are: one at least; infinity is more than any run has.
 
-    rule   pauses, credits, or None: switches with room for all
-    lane   of each link of each way (S, hops), or one for all
-    every  slots between two moments of the series
-    rng    draws the way of each packet where a flow has several
-
-    >>> from netlib.congestion.packets.traffic import Packet, incast
-    >>> from netlib.links import Link
-    >>> pfc = Pfc(buffer=1e9, alpha=0, xoff=2e4, hysteresis=4e3, response=0)
-    >>> two = incast(2, 1e9, Link(1e-6, 50e9), Packet(4096, 4096))
-    >>> made = run_slots(two, 1e-3, pfc, np.random.default_rng(0))
-    >>> (made.received / made.time[-1] / 25e9).round(2).tolist()
-    [1.0, 1.0]
+    >>> whole_slots(1e-3, 1e-6)
+    1000
     """
-    floats("until", until, above=True)
-    if every < 1:
-        raise ValueError(f"every = {every} must be at least 1; give the slots between two moments of the series")
-    made = Slots(traffic, rule, rng, lane, watchdog)
-    slots = _slots(until, made.slot)
-    time, received, shut, held = [0.0], [np.zeros(traffic.flows)], [made.shut.copy()], [made.held.copy()]
-    for slot in range(1, slots + 1):
-        made.advance()
-        if slot % every == 0 or slot == slots:
-            time.append(slot * made.slot)
-            received.append(np.array(made.received, float))
-            shut.append([made._closed(gate) for gate in range(len(made.shut))])
-            held.append(made.held.copy())
-    moments = np.array(time)
-    rate = np.diff(np.array(received), axis=0) * made.wire / np.diff(moments)[:, None]
-    return SlotRun(
-        received=received[-1] * made.wire, lost=np.array(made.lost) * made.wire, frames=np.array(made.frames, float),
-        stopped=np.array(made.stopped) * made.slot, fired=np.array(made.fired, float), time=moments,
-        rate=np.concatenate([np.zeros((1, traffic.flows)), rate]), shut=np.array(shut),
-        held=np.array(held) * made.wire, waits=made.waits(),
-    )  # fmt: skip
-
-
-def _slots(seconds: float, slot: float) -> int:
     return max(round(seconds / slot), 1) if np.isfinite(seconds) else _NEVER
 
 

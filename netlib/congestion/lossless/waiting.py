@@ -68,7 +68,7 @@ def waits_of(engine: Engine) -> Waits:
     >>> two = incast(2, 1e6, Link(1e-6, 50e9), Packet(1000, 1000))
     >>> pfc = Pfc(buffer=1e9, alpha=0, xoff=1e5, hysteresis=2e3, response=0)
     >>> engine = Engine(two, Greedy(two), Switches(pfc=pfc), np.random.default_rng(0), 0.2e-6)
-    >>> for _ in range(60): engine.advance()
+    >>> for _ in range(35): engine.advance()
     >>> seen = waits_of(engine)
     >>> seen.shut.tolist(), seen.came.tolist(), seen.leaves.tolist()
     ([True, True, False], [0, 1], [2, 2])
