@@ -11,7 +11,7 @@ from netlib.arguments import Floats
 from netlib.congestion.packets.engine import Heard, Mask
 from netlib.congestion.packets.senders.clocks import SLACK, ticks
 from netlib.congestion.packets.senders.windows import bdp
-from netlib.congestion.packets.traffic import Traffic
+from netlib.congestion.packets.traffic import Ints, Traffic
 from netlib.congestion.parameters import Dcqcn
 
 _LEAST = 1e-4  # of the line: a floor where the parameters have none, or the next packet would be due in hours
@@ -92,7 +92,7 @@ class DcqcnPaper(_Rates):
             self._increase(timed > 0, self.timed)
         self._follow()
 
-    def _increase(self, on: Mask, stage: Floats) -> None:
+    def _increase(self, on: Mask, stage: Ints) -> None:
         """One increase, counted in `stage`."""
         control = self.control
         stage += on
