@@ -192,12 +192,14 @@ class PowerTcp(Checked):
     gamma     weight of the new window
     flows     N in beta = host bandwidth x tau / N, the bytes that a flow adds
     theta     True: the variant that sees round trips only (theta-PowerTCP), not what switches stamp
+    eta       power, as a share of that of a full link with no queue, at which the window rests; 1 in the paper
     """
 
     gamma: float
     flows: float
     theta: bool
-    _positive = ("gamma", "flows")
+    eta: float = 1.0
+    _positive = ("gamma", "flows", "eta")
     _shares = ("gamma",)
 
 
@@ -244,11 +246,13 @@ class Credits(Checked):
     start    BDPs that a sender may send before the first credit arrives
     rate     share of the receiver's link that credits ask for
     backlog  BDPs of credit that one sender may hold; inf: no limit
+    echo     True: one credit for each packet that has come, whole or trimmed, and none beyond (NDP)
     """
 
     start: float
     rate: float
     backlog: float
+    echo: bool = False
     _positive = ("rate", "backlog")
     _shares = ("rate",)
     _unlimited = ("backlog",)
