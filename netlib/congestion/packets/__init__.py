@@ -1,7 +1,17 @@
 """Packets: the packet-level engine of congestion control.
 
 traffic   flows on the links of a network, one scenario or many side by side
+places    where ways meet queues, in steps
 queues    first in, first out, by cumulative arrival curves
 gates     PFC and link credits: how a full switch holds back what fills it
-engine    senders, queues and receivers, step by step
+lines     what takes a fixed number of steps to arrive
+lanes     classes of traffic on one link: in order or by weight
+marks     which packets a queue marks
+nics      senders: paced whole packets, flows in turn
+spreading by which of its ways a packet goes
+drops     full buffers, bad cables, trimmed packets
+recovery  go-back-N and selective repeat
+hearing   what a controller hears, and what it is
+steps     all of it, step by step
+engine    a run and what is seen of it
 """

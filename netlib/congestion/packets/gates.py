@@ -13,6 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from netlib.arguments import Floats
+from netlib.congestion.packets.lines import Line
+from netlib.congestion.packets.places import Places
 from netlib.congestion.packets.traffic import Ints, Traffic
 from netlib.congestion.parameters import Checked
 
@@ -21,9 +23,9 @@ Mask = NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class Pfc(Checked):
-    """Priority flow control of one class.
+    """Priority flow control of each class.
 
-    buffer    bytes of a switch, shared by its ingress queues
+    buffer    bytes of a switch for a class, shared by its ingress queues
     alpha     a queue pauses its link above alpha x free bytes of the buffer; 0: above `xoff`
     xoff      bytes above which it pauses when alpha is 0
     hysteresis  bytes below the threshold at which the link may go on
@@ -63,38 +65,79 @@ class LinkCredits(Checked):
 
 
 class Pauses:
-    """PFC on every link that enters a switch.
+    """PFC on every link that enters a switch. A gate is a link and a lane: link x lanes + lane; without lanes, a link.
 
-    paused  (L,) whether the far end of a link is silent now
-    frames  (L,) pause frames sent back over the link            (tx_prio_pause)
-    time    (L,) s for which its sender was silent               (rx_prio_pause_duration)
-    most    (L,) most bytes an ingress queue held
+    paused  (G,) whether the far end of a gate is silent now
+    frames  (G,) pause frames sent back over the link            (tx_prio_pause)
+    time    (G,) s for which its sender was silent               (rx_prio_pause_duration)
+    held    (G,) bytes in an ingress queue;  most  the most that it held
     """
 
     def __init__(self, traffic: Traffic, rule: Pfc, dt: float) -> None:
         self.rule, self.dt = rule, dt
-        links = len(traffic.capacity)
-        self._switch, switches = traffic.enters, int(traffic.enters.max()) + 1
-        self._switches = switches
-        self._wants, self.paused = np.zeros(links, bool), np.zeros(links, bool)
-        self.frames, self.time, self.most = np.zeros(links), np.zeros(links), np.zeros(links)
-        self._lag = np.maximum(np.round((traffic.latency + rule.response) / dt), 1).astype(np.int64)
-        self._turn = int(self._lag.max()) + 1
-        self._coming = np.zeros((self._turn, links), bool)
-        self._every = np.arange(links)
+        lanes = traffic.lanes
+        gates = len(traffic.capacity) * lanes
+        self._switch = np.repeat(traffic.enters, lanes) * lanes + np.tile(np.arange(lanes), len(traffic.enters))
+        self._switches = int(self._switch.max()) + 1
+        self._wants, self.paused, self._shut = np.zeros(gates, bool), np.zeros(gates, bool), False
+        self.frames, self.time, self.most = np.zeros(gates), np.zeros(gates), np.zeros(gates)
+        self.held = np.zeros(gates)
+        self._lag = np.repeat(np.maximum(np.round((traffic.latency + rule.response) / dt), 1).astype(np.int64), lanes)
+        self._coming = Line(self._lag)
+        self._shared = rule.alpha > 0
 
     def watch(self, step: int, held: Floats) -> None:
-        """Decide for every link by the bytes `held` (L,) in its ingress queue; what was decided before arrives."""
-        used = np.asarray(np.bincount(self._switch, held, self._switches), float)[self._switch]
-        most = self.rule.threshold(used)
-        wants = np.where(self._wants, held > np.maximum(most - self.rule.hysteresis, 0), held > most)
-        self.frames += wants & ~self._wants
+        """Decide for every gate by the bytes `held` (G,) in its ingress queue; what was decided before arrives."""
+        rule = self.rule
+        most: Floats | float = rule.xoff
+        if self._shared:
+            used = np.bincount(self._switch, held, self._switches)
+            most = rule.threshold(np.asarray(used, float)).take(self._switch)
+        wants = held > most
+        if self._wants.any():
+            wants = np.where(self._wants, held > np.maximum(most - rule.hysteresis, 0), wants)
+            self.frames += wants & ~self._wants
+        elif wants.any():
+            self.frames += wants
         self._wants = wants
-        self._coming[(step + self._lag) % self._turn, self._every] = wants
-        self.paused = self._coming[(step + 1) % self._turn]
-        self.time += self.paused * self.dt
+        self._coming.put(step, wants)
+        self.paused = self._coming.get(step + 1) > 0
+        self._shut = bool(self.paused.any())
+        if self._shut:
+            self.time += self.paused * self.dt
+        self.held = held
         np.maximum(self.most, held, out=self.most)
 
-    def room(self, links: Ints, room: Floats) -> Floats:
-        """Bytes that may go over `links` in this step, of `room`."""
-        return np.where(self.paused[links], 0.0, room)
+    def room(self, gates: Ints, room: Floats) -> Floats:
+        """What may go through `gates` in this step, of `room`."""
+        return np.where(self.paused[gates], 0.0, room) if self._shut else room
+
+
+class Promises:
+    """Link credits on every link that enters a switch: what its far end may still send.
+
+    spent     (G,) bytes sent through a gate
+    promised  (G,) bytes that may have been sent by now; inf where the far end is a host
+    """
+
+    def __init__(self, traffic: Traffic, rule: LinkCredits, at: Places, dt: float) -> None:
+        lanes = traffic.lanes
+        gates = len(traffic.capacity) * lanes
+        self.rule, self._buffer = rule, np.full(gates, np.inf)
+        self._buffer[at.gate] = rule.buffer
+        self.spent, self.promised = np.zeros(gates), self._buffer.copy()
+        lag = np.maximum(np.round((traffic.latency + rule.response) / dt), 1).astype(np.int64)
+        self._coming = Line(np.repeat(lag, lanes))
+
+    def watch(self, step: int, freed: Floats) -> None:
+        """Announce the bytes `freed` (G,) in each ingress queue since the beginning; older news arrives."""
+        self._coming.put(step, freed)
+        self.promised = self._buffer + self._coming.get(step + 1)
+
+    def room(self, gates: Ints, room: Floats) -> Floats:
+        """Bytes that may go through `gates` in this step, of `room`."""
+        return np.minimum(room, np.maximum(self.promised[gates] - self.spent[gates], 0))
+
+    def spend(self, gates: Ints, sent: Floats) -> None:
+        """Count bytes that went through `gates`."""
+        self.spent += np.bincount(gates, sent, len(self.spent))

@@ -7,143 +7,120 @@ queue that shared its rate among the flows present would let a newcomer overtake
 Read with the chapter "Congestion control", section "One bottleneck".
 """
 
-from dataclasses import dataclass
-
 import numpy as np
-from numpy.typing import NDArray
 
 from netlib.arguments import Floats
-from netlib.congestion.packets.traffic import Ints, Traffic
+from netlib.congestion.packets.lines import picked
+from netlib.congestion.packets.places import Places
 
 _FIRST_DEPTH = 256  # steps of history at the start; doubled when a queue holds older bytes
-
-
-@dataclass(frozen=True, eq=False)
-class Places:
-    """Where a way meets a queue: one place for each way and each link after its first, sorted by queue.
-
-    way     (P,) whose place it is
-    hop     (P,) which link of the way, 1 ...
-    queue   (P,) number of the queue, 0 .. Q-1
-    link    (Q,) the link that a queue feeds
-    first   (Q,) its first place
-    after   (P,) the next place of the way; -1 if the receiver comes next
-    lag     (P,) steps from leaving the queue to what comes next
-    came    (P,) the link by which the way comes to the queue
-    entry   (S,) first place of each way;  exit (S,) its last place
-    nic_lag (S,) steps from the NIC to the first place
-    """
-
-    way: Ints
-    hop: Ints
-    queue: Ints
-    link: Ints
-    first: Ints
-    after: Ints
-    lag: Ints
-    came: Ints
-    entry: Ints
-    exit: Ints
-    nic_lag: Ints
-
-
-def places(traffic: Traffic, dt: float) -> Places:
-    """The places of `traffic` in steps of `dt` seconds; a link takes one step at least.
-
-    >>> from netlib.congestion.packets.traffic import Packet, incast
-    >>> from netlib.links import Link
-    >>> held = places(incast(2, 1e6, Link(1e-6, 50e9), Packet(1000, 1000)), 0.5e-6)
-    >>> held.queue.tolist(), held.link.tolist(), held.lag.tolist()
-    ([0, 0], [2], [2, 2])
-    """
-    way, hop = np.nonzero(traffic.way[:, 1:] >= 0)
-    hop = hop + 1
-    link = traffic.way[way, hop]
-    order = np.lexsort((hop, way, link))
-    way, hop, link = way[order], hop[order], link[order]
-    used, first, queue = np.unique(link, return_index=True, return_inverse=True)
-    number = np.full((len(traffic.way), traffic.way.shape[1] + 1), -1, np.int64)
-    number[way, hop] = np.arange(len(way))
-    last = (traffic.way >= 0).sum(axis=1) - 1
-    each = traffic.latency[traffic.way] + traffic.packet.wire / traffic.capacity[traffic.way]
-    steps = np.maximum(np.round(each / dt), 1).astype(np.int64)
-    rows = np.arange(len(traffic.way))
-    return Places(
-        way, hop, queue, used, first, number[way, hop + 1], steps[way, hop], traffic.way[way, hop - 1],
-        number[:, 1], number[rows, last], steps[:, 0],
-    )  # fmt: skip
+_FEW = 0.4  # share of places behind a backlog below which only those are looked up
 
 
 class Queues:
     """All queues of a traffic at one moment, and what they have seen.
 
     came, left   (P,) bytes that have come to a place and left it
+    total, gone  (Q,) the same of a whole queue
     length       (Q,) bytes in the queue
     waited       (Q,) steps that the byte now leaving has waited
+    riding       (rides, P) counters that came with the bytes, such as marked packets;  rode  those that have left
     """
 
     def __init__(self, at: Places, rides: int = 0) -> None:
         self.at = at
         count, queues = len(at.way), len(at.link)
-        self.came, self.left = np.zeros(count), np.zeros(count)
+        self.came, self.left, self._out = np.zeros(count), np.zeros(count), np.zeros(count)
         self.total, self.gone = np.zeros(queues), np.zeros(queues)
         self.length, self.waited = np.zeros(queues), np.zeros(queues)
-        self.riding = np.zeros((rides, count))  # counters that travel with the bytes, such as marked packets
+        self.riding, self.rode = np.zeros((rides, count)), np.zeros((rides, count))
         self._seen = np.zeros(queues, np.int64)  # the last step whose arrivals have all left
+        self._oldest = 0
         self._depth = _FIRST_DEPTH
-        self._came = np.zeros((self._depth, count))
+        self._came = np.zeros((self._depth, 1 + rides, count))
         self._total = np.zeros((self._depth, queues))
-        self._rides = np.zeros((self._depth, rides, count))
+        self._queue, self._place = np.arange(queues), np.arange(count)
+        self._single = picked(at.queue, queues)  # one place for each queue: no sums
+        self._one = len(at.link) == 1
 
     def arrive(self, step: int, coming: Floats, riding: Floats | None = None) -> None:
-        """Take in `coming` bytes at every place, and what rides on them."""
+        """Take in `coming` bytes at every place, and what rides on them, (rides, P)."""
         self.came += coming
-        self.total += np.add.reduceat(coming, self.at.first)
-        if step - int(self._seen.min()) >= self._depth - 1:
-            self._deepen(step)
+        if isinstance(self._single, slice):
+            self.total += coming
+        elif self._one:
+            self.total += coming.sum()
+        else:
+            self.total += np.add.reduceat(coming, self.at.first)
+        if step - self._oldest >= self._depth - 1:
+            self._oldest = int(self._seen.min())
+            if step - self._oldest >= self._depth - 1:
+                self._deepen(step)
         row = step % self._depth
-        self._came[row], self._total[row] = self.came, self.total
+        self._came[row, 0], self._total[row] = self.came, self.total
         if riding is not None:
             self.riding += riding
-            self._rides[row] = self.riding
+            self._came[row, 1:] = self.riding
 
-    def serve(self, step: int, room: Floats) -> tuple[Floats, Floats]:
-        """Let at most `room` (Q,) bytes leave each queue: (P,) bytes that left, (rides, P) counters that have left."""
-        self.gone = np.minimum(self.total, self.gone + room)
-        self.length = self.total - self.gone
-        seen = self._seen
-        np.copyto(seen, step, where=self.length <= 0)
-        while True:  # the last step whose arrivals have all left
-            on = (seen < step) & (self._total[(seen + 1) % self._depth, self._queues] <= self.gone)
-            if not on.any():
-                break
-            seen += on
-        row, following = seen % self._depth, (seen + 1) % self._depth
-        base = self._total[row, self._queues]
-        width = np.where(seen < step, self._total[following, self._queues] - base, 1.0)
-        part = (self.gone - base) / width
-        self.waited = step - seen - part
-        mine, where = self.at.queue, self._places
-        low = self._came[row[mine], where]
-        high = self._came[following[mine], where]
-        left = low + np.where(seen < step, part, 0.0)[mine] * (high - low)
-        out = np.maximum(left - self.left, 0.0)
+    def serve(self, step: int, room: Floats) -> Floats:
+        """Let at most `room` (Q,) bytes leave each queue: (P,) bytes that left."""
+        gone, seen, depth = self.gone, self._seen, self._depth
+        gone += room
+        np.minimum(gone, self.total, out=gone)
+        np.subtract(self.total, gone, out=self.length)
+        busy = self.length > 0
+        np.copyto(seen, step, where=~busy)
+        left = self.came.copy()
+        if busy.any():
+            self._look_up(step, left, busy)
+        else:
+            self.waited[:] = 0.0
+            self.rode[:] = self.riding
+        np.subtract(left, self.left, out=self._out)
+        np.maximum(self._out, 0.0, out=self._out)
         self.left = left
-        return out, self._rides[row[mine], :, where].T
+        return self._out
 
-    @property
-    def _queues(self) -> NDArray[np.int64]:
-        return np.arange(len(self.at.link))
-
-    @property
-    def _places(self) -> NDArray[np.int64]:
-        return np.arange(len(self.at.way))
+    def _look_up(self, step: int, left: Floats, busy: np.ndarray) -> None:
+        """What has `left` the places of queues that hold bytes: read from their curves, between two steps."""
+        gone, seen, depth, total = self.gone, self._seen, self._depth, self._total
+        queue = self._queue
+        on = busy & (total[(seen + 1) % depth, queue] <= gone)
+        while on.any():  # the last step whose arrivals have all left
+            seen += on
+            on &= total[(seen + 1) % depth, queue] <= gone
+        row, following = seen % depth, (seen + 1) % depth
+        base = total[row, queue]
+        width = np.where(busy, total[following, queue] - base, 1.0)
+        part = np.where(busy, (gone - base) / width, 0.0)
+        np.subtract(step - seen, part, out=self.waited)
+        mine, place = self.at.queue, self._place
+        rides, count = self._came.shape[1:]
+        some: np.ndarray | slice = slice(None)
+        behind = busy[mine]
+        if np.count_nonzero(behind) < _FEW * count:
+            some = np.flatnonzero(behind)
+            mine, place = mine[some], place[some]
+        size = rides * count
+        early = (row * size).take(mine) + place
+        later = (following * size).take(mine) + place
+        part = part.take(mine)
+        flat = self._came.reshape(-1)
+        low = flat.take(early)
+        left[some] = low + part * (flat.take(later) - low)
+        if rides > 1:
+            self.rode[:] = self.riding
+            for k in range(rides - 1):
+                early += count
+                later += count
+                low = flat.take(early)
+                self.rode[k, some] = low + part * (flat.take(later) - low)
 
     def _deepen(self, step: int) -> None:
         """Twice the history, each step in its new row."""
         steps = np.arange(max(step - self._depth + 1, 0), step)
         old, self._depth = steps % self._depth, 2 * self._depth
-        for name in ("_came", "_total", "_rides"):
+        for name in ("_came", "_total"):
             held = getattr(self, name)
             wider = np.zeros((self._depth, *held.shape[1:]))
             wider[steps % self._depth] = held[old]

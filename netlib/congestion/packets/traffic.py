@@ -16,6 +16,7 @@ from netlib.links import Link
 from netlib.topology import Fabric
 
 Ints = NDArray[np.int64]
+MOST_LANES = 16  # InfiniBand has 16 virtual lanes, Ethernet 8 priorities
 
 
 @dataclass(frozen=True)
@@ -54,6 +55,7 @@ class Traffic:
     enters    (L,) number of the switch or host at the far end
     scenario  (F,) 0 .. K-1
     packet    what a packet carries and takes
+    lane      (F,) class of each flow: its virtual lane or priority, 0 ..
     """
 
     way: Ints
@@ -67,6 +69,12 @@ class Traffic:
     enters: Ints
     scenario: Ints
     packet: Packet
+    lane: Ints
+
+    @property
+    def lanes(self) -> int:
+        """How many lanes there are."""
+        return int(self.lane.max()) + 1
 
     @property
     def flows(self) -> int:
@@ -104,9 +112,11 @@ class Traffic:
 @declared
 def traffic(
     way: ArrayLike, size: ArrayLike, capacity: ArrayLike, latency: ArrayLike, packet: Packet,
-    start: ArrayLike = 0.0, flow: ArrayLike | None = None,
+    start: ArrayLike = 0.0, flow: ArrayLike | None = None, lane: ArrayLike = 0,
 ) -> Traffic:  # fmt: skip
     """Flows over given ways: checked, one scenario. `flow` says whose each way is; without it each flow has one.
+
+    `lane` is the class of each flow: 0 is served first where order counts.
 
     >>> two = traffic([[0, 2], [1, 2]], 1e6, capacity=[50e9] * 3, latency=[1e-6] * 3, packet=Packet(1000, 1038))
     >>> two.flows, two.base_rtt().round(9).tolist()
@@ -130,6 +140,18 @@ def traffic(
     for name, value in (("size", bytes_), ("start", begin)):
         if value.shape not in ((), (number,)):
             raise ValueError(f"{name} has shape {value.shape}; give one number, or one for each of {number} flows")
+    kind = array("lane", lane)
+    if (
+        kind.shape not in ((), (number,))
+        or kind.dtype.kind not in "iu"
+        or kind.min() < 0
+        or kind.max() > MOST_LANES - 1
+    ):
+        raise ValueError(
+            f"lane = {str(lane)[:40]!r} must be a whole number from 0 to {MOST_LANES - 1}, or one for each flow"
+        )
+    order = np.argsort(whose, kind="stable")  # the ways of a flow stand together
+    ways, whose = ways[order], whose[order]
     last = ways[np.arange(len(ways)), (ways >= 0).sum(axis=1) - 1]
     sender, receiver = np.zeros(number, np.int64), np.zeros(number, np.int64)
     sender[whose], receiver[whose] = ways[:, 0], last
@@ -138,7 +160,7 @@ def traffic(
     return Traffic(
         ways.astype(np.int64), whose.astype(np.int64), np.broadcast_to(bytes_, number).copy(),
         np.broadcast_to(begin, number).copy(), sender, receiver, rate, delay, _far_ends(ways, len(rate)),
-        np.zeros(number, np.int64), packet,
+        np.zeros(number, np.int64), packet, np.broadcast_to(kind, number).astype(np.int64),
     )  # fmt: skip
 
 
@@ -174,7 +196,7 @@ def incast(senders: int, size: ArrayLike, link: Link, packet: Packet, start: Arr
 @declared
 def over(
     fabric: Fabric, way: ArrayLike, size: ArrayLike, packet: Packet,
-    start: ArrayLike = 0.0, flow: ArrayLike | None = None,
+    start: ArrayLike = 0.0, flow: ArrayLike | None = None, lane: ArrayLike = 0,
 ) -> Traffic:  # fmt: skip
     """Flows on the links of a fabric; ways as `netlib.topology.ecmp` and its like give them.
 
@@ -183,7 +205,7 @@ def over(
     >>> over(star, ecmp(routes(star), [0, 1], [2, 2]), 1e6, Packet(1000, 1038)).receiver.tolist()
     [5, 5]
     """
-    made = traffic(way, size, fabric.capacity, fabric.latency, packet, start, flow)
+    made = traffic(way, size, fabric.capacity, fabric.latency, packet, start, flow, lane)
     return replace(made, enters=fabric.target.astype(np.int64))
 
 
@@ -222,4 +244,5 @@ def together(parts: Sequence[Traffic]) -> Traffic:
         np.concatenate([part.enters + ends[k] for k, part in enumerate(parts)]),
         np.concatenate([part.scenario + kinds[k] for k, part in enumerate(parts)]),
         parts[0].packet,
+        np.concatenate([part.lane for part in parts]),
     )

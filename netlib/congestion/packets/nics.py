@@ -1,0 +1,127 @@
+"""NICs: whole packets, each flow's spaced by its rate and held by its window, the flows of a NIC in turn.
+
+Read with the chapter "Congestion control", section "End to end".
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from netlib.arguments import Floats
+from netlib.congestion.packets.lanes import Lanes, deal
+from netlib.congestion.packets.lines import picked
+from netlib.congestion.packets.traffic import Ints, Traffic
+
+_NONE = 1e-9  # bytes/s and packets that count as nothing
+Room = Callable[[Ints, Floats], Floats]
+
+
+class Nics:
+    """All sending NICs of a traffic.
+
+    left    (F,) bytes that still have to be sent, for the first time or again
+    flying  (F,) bytes sent and neither acknowledged nor reported lost
+    sent    (F,) bytes sent, repeats included
+    """
+
+    def __init__(self, traffic: Traffic, dt: float, lanes: Lanes | None) -> None:
+        self.dt, self.wire, self.flows = dt, traffic.packet.wire, traffic.flows
+        self.left, self.flying, self.sent = traffic.wire, np.zeros(self.flows), np.zeros(self.flows)
+        self._nic, self._of = np.unique(traffic.sender, return_inverse=True)
+        self._alone = len(self._nic) == self.flows
+        self._same = picked(self._of, len(self._nic))
+        self._due = traffic.start.copy()  # when the next packet may leave
+        self._served = np.zeros(self.flows, np.int64)
+        self._free = np.zeros(len(self._nic))
+        self._time = self.wire / traffic.capacity[self._nic]
+        self._lane, self._lanes, self._rule = traffic.lane, traffic.lanes, lanes
+        self.gate = traffic.sender * self._lanes + self._lane
+        self._owed = np.zeros((len(self._nic), self._lanes))
+        self._late = traffic.start.max(initial=0.0)
+
+    def send(self, step: int, rate: Floats, window: Floats, room: Room | None) -> Floats:
+        """(F,) packets that leave in this step. `room` says how many of some packets a gate lets through."""
+        now, wire = step * self.dt, self.wire
+        end = now + self.dt
+        due = np.maximum(self._due, now)
+        per = np.maximum(rate, _NONE)
+        per /= wire  # packets a second
+        want = np.floor((end - due) * per)
+        want += 1
+        most = np.ceil((window - self.flying) / wire)
+        np.minimum(most, self.left / wire, out=most)
+        np.minimum(want, most, out=want)
+        np.maximum(want, 0, out=want)
+        want *= self._due < end
+        given = self._share(step, want, now, end, room)
+        np.copyto(self._due, due + given / per, where=given > 0)
+        bytes_ = given * wire
+        self.sent += bytes_
+        self.flying += bytes_
+        self.left -= bytes_
+        return given
+
+    def _share(self, step: int, want: Floats, now: float, end: float, room: Room | None) -> Floats:
+        """(F,) packets that each flow's NIC lets go: one after the other, flows in turn, lanes by their rule."""
+        free = np.maximum(self._free, now)
+        slots = np.maximum(np.ceil((end - free) / self._time - _NONE), 0)
+        if self._alone:
+            given = np.minimum(want, slots[self._same])
+            if room:
+                given = np.minimum(given, room(self.gate, given))
+        elif self._lanes == 1:
+            if room:
+                slots = np.minimum(slots, room(self._nic, slots))
+            given = in_turn(want, self._of, slots, self._served)
+        else:
+            given = self._by_lane(want, slots, room)
+        if not self._alone:
+            self._served = np.where(given > 0, step, self._served)
+        used = given if isinstance(self._same, slice) else np.bincount(self._of, given, len(free))
+        self._free = free + used * self._time
+        return given
+
+    def _by_lane(self, want: Floats, slots: Floats, room: Room | None) -> Floats:
+        """The same where flows of several lanes share a NIC."""
+        lanes, nics = self._lanes, len(slots)
+        asked = np.bincount(self._of * lanes + self._lane, want, nics * lanes)
+        if room:
+            gate = (self._nic[:, None] * lanes + np.arange(lanes)).reshape(-1)
+            asked = np.minimum(asked, room(gate, asked))
+        asked = asked.reshape(nics, lanes)
+        self._owed = np.where(asked > 0, self._owed + deal(asked, slots, self._rule), 0)  # parts of packets add up
+        given = np.zeros_like(want)
+        left = slots
+        for lane in (
+            np.argsort(-self._owed, axis=1).T
+            if self._rule and self._rule.weights
+            else np.tile(np.arange(lanes)[:, None], nics)
+        ):
+            least = np.minimum(np.ceil(np.take_along_axis(self._owed, lane[:, None], 1)[:, 0] - _NONE), left)
+            most = np.minimum(least, np.take_along_axis(asked, lane[:, None], 1)[:, 0])
+            mine = np.where(self._lane == lane[self._of], want, 0)
+            got = in_turn(mine, self._of, np.maximum(most, 0), self._served)
+            given += got
+            used = np.bincount(self._of, got, nics)
+            left = left - used
+            self._owed[np.arange(nics), lane] -= used
+        return given
+
+
+def in_turn(want: Floats, group: Ints, slots: Floats, served: Ints) -> Floats:
+    """Packets that each flow of a NIC sends when it has `slots` left: one each, the flow served longest ago first.
+
+    >>> in_turn(np.array([3.0, 1.0, 3.0]), np.array([0, 0, 0]), np.array([5.0]), np.array([2, 0, 1])).tolist()
+    [2.0, 1.0, 2.0]
+    """
+    given, rest = np.zeros_like(want), slots.copy()
+    while True:
+        open_ = np.flatnonzero((given < want) & (rest[group] > 0))
+        if not len(open_):
+            return given
+        order = open_[np.lexsort((served[open_], group[open_]))]
+        whose = group[order]
+        place = np.arange(len(order)) - np.searchsorted(whose, whose)
+        let = order[place < rest[whose]]
+        given[let] = np.minimum(given[let] + 1, want[let])  # the last packet of a flow may be a part of one
+        rest -= np.bincount(group[let], minlength=len(rest))

@@ -1,0 +1,324 @@
+"""Steps: the packet-level engine from the inside; senders, links, queues and receivers in steps of a fraction of a microsecond.
+
+Each step: what the receivers said arrives at the senders, whose controller sets rate and window; NICs send; queues take
+in, mark and serve; what leaves goes to the next queue or to the receiver. Bytes are a fluid, packets are counted where
+it matters: a mark, a CNP, a loss, a choice of way belongs to a packet. The same seed gives the same bits.
+Read with the chapter "Congestion control", section "One bottleneck".
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.random import Generator
+
+from netlib.arguments import Floats, declared_fields, floats
+from netlib.congestion.packets.drops import Buffers, Drops, Losses
+from netlib.congestion.packets.gates import LinkCredits, Pauses, Pfc, Promises
+from netlib.congestion.packets.hearing import Heard, Mask, Sender
+from netlib.congestion.packets.lanes import Dealer, Lanes
+from netlib.congestion.packets.lines import Line, picked
+from netlib.congestion.packets.marks import new_marks
+from netlib.congestion.packets.nics import Nics
+from netlib.congestion.packets.places import Places, places
+from netlib.congestion.packets.queues import Queues
+from netlib.congestion.packets.recovery import Recovery, Repeats
+from netlib.congestion.packets.spreading import Spread, Ways
+from netlib.congestion.packets.traffic import Ints, Traffic
+from netlib.congestion.parameters import Marking
+
+
+@dataclass(frozen=True)
+class Switches:
+    """What all switches and cables of a run do.
+
+    marking       which packets they mark; None: none
+    pfc           how they pause what fills them; None: they do not
+    cnp_interval  s between two CNPs that a receiver sends for one flow; 0: one for each marked packet
+    credits       link credits, in place of pauses; None: none
+    buffers       room for packets, and what becomes of those that find none; None: there is room for all
+    lanes         how links serve several lanes; None: the first lane first
+    loss          share of packets that each cable destroys
+    lossy         numbers of the links that do; (): all
+    """
+
+    marking: Marking | None = None
+    pfc: Pfc | None = None
+    cnp_interval: float = 0.0
+    credits: LinkCredits | None = None
+    buffers: Buffers | None = None
+    lanes: Lanes | None = None
+    loss: float = 0.0
+    lossy: tuple[int, ...] = ()
+
+    def __post_init__(self) -> None:
+        declared_fields(self)
+        floats("cnp_interval", self.cnp_interval)
+        if floats("loss", self.loss) > 0.5:
+            raise ValueError(f"loss = {self.loss:g} is a share of packets; give a number between 0 and 0.5")
+
+    def chance(self, links: int) -> Floats:
+        """(L,) share of packets that each of the links destroys."""
+        where = array_of_links(self.lossy, links)
+        chance = np.zeros(links)
+        chance[where if self.lossy else slice(None)] = self.loss
+        return chance
+
+
+def array_of_links(which: tuple[int, ...], links: int) -> Ints:
+    """The numbers in `which`, refused unless they are links."""
+    for each in which:
+        if isinstance(each, bool) or not isinstance(each, (int, np.integer)) or not 0 <= each < links:
+            raise ValueError(f"lossy = {each!r} is not a link of this traffic; give numbers from 0 to {links - 1}")
+    return np.array(which, np.int64)
+
+
+class Engine:
+    """One run, step by step; `run` is the short way.
+
+    step, dt     steps done, of how many seconds
+    at           where ways meet queues;  back (S,) steps from the receiver to the sender
+    log, log_*   the last `log` steps of every queue: what a switch can stamp on a packet (INT). `log_waited` in steps,
+                 `log_length` and `log_gone` (all that ever left) in bytes; the row of a step is step % log
+    """
+
+    def __init__(
+        self, traffic: Traffic, sender: Sender, switches: Switches, rng: Generator, dt: float,
+        recovery: Recovery | None = None, spread: Spread | None = None,
+    ) -> None:  # fmt: skip
+        self.traffic, self.sender, self.rng, self.dt = traffic, sender, rng, dt
+        self.marking, self.cnp_interval = switches.marking, switches.cnp_interval
+        self.at: Places = places(traffic, dt)
+        self.wire = traffic.packet.wire
+        ways, flows, at, links = len(traffic.way), traffic.flows, self.at, len(traffic.capacity)
+        self.step = 0
+        forward = at.nic_lag + np.bincount(at.way, at.lag, ways).astype(np.int64)
+        latency = np.where(traffic.way >= 0, traffic.latency[traffic.way], 0).sum(axis=1)
+        self.back = np.maximum(np.round((traffic.one_way() + latency) / dt).astype(np.int64) + 1 - forward, 1)
+        last = at.lag[at.exit]
+        self._one_way = ways == flows
+        self._first = np.searchsorted(traffic.flow, np.arange(flows))
+        self.acks = np.zeros(ways)  # bytes on each way that are acknowledged in this step
+
+        # What can happen at all: what cannot costs nothing.
+        chance = switches.chance(links)
+        lossy = bool((chance > 0).any()) or switches.buffers is not None
+        trim = switches.buffers is not None and switches.buffers.trim
+        if lossy and recovery is None:
+            raise ValueError(
+                "recovery = None with packets that can be lost; give Recovery('selective-repeat', timeout=...)"
+            )
+        if trim and recovery and recovery.scheme == "go-back-n":
+            raise ValueError("scheme = 'go-back-n' does not fit trimmed packets; give 'selective-repeat'")
+        self._many = bool((at.after >= 0).any())
+        self._mark_rides = self.marking is not None and (self._many or self.marking.when == "arrival")
+        self._loss_rides = lossy
+        rides = int(self._mark_rides) + int(lossy)
+        self.queues = Queues(at, rides)
+        self.room = traffic.capacity[at.link] * dt
+        self.nics = Nics(traffic, dt, switches.lanes)
+        self.ways = None if self._one_way else Ways(traffic, at, spread or Spread("random"), rng, dt)
+        self.pauses = Pauses(traffic, switches.pfc, dt) if switches.pfc else None
+        self.promises = Promises(traffic, switches.credits, at, dt) if switches.credits else None
+        self._dealer = Dealer(at, self.room, switches.lanes) if at.lanes > 1 else None
+        self.drops = Drops(traffic, at, switches.buffers, chance, rng) if lossy else None
+        self.rest = rest(at)
+        end = chance[traffic.receiver[traffic.flow]]
+        self._last_cable = Losses(end, self.wire, rng) if (end > 0).any() else None
+        longest = int(self.rest.max() + self.back.max()) + 2
+        self.repeats = Repeats(traffic, self.nics, recovery, last, self.back, longest) if recovery else None
+
+        # Cables: to every place, and back from the last one.
+        on = np.flatnonzero(at.after >= 0)
+        lag = np.zeros(len(at.way), np.int64)
+        lag[at.entry] = at.nic_lag
+        lag[at.after[on]] = at.lag[on]
+        self._from, self._to = on, at.after[on]
+        self._entry, self._exit = picked(at.entry, len(at.way)), picked(at.exit, len(at.way))
+        self._coming = Line(lag)
+        self._riding = [Line(lag) for _ in range(rides if self._many else 0)]
+        self._acks, self._marks = Line(last + self.back), Line(last + self.back)
+        self._rode, self._next = np.zeros((rides, len(at.way))), np.zeros(len(at.way))
+        self._lost_on_last = np.zeros(ways)
+
+        self.acked, self.marked, self.cnps = np.zeros(flows), np.zeros(flows), np.zeros(flows)
+        self.finish, self._total, self._undone = np.full(flows, np.nan), traffic.wire - 0.5, np.ones(flows, bool)
+        self.open = flows  # flows that are not done
+        self._next_cnp = np.zeros(flows)
+        self._nothing, self._no_cnp = np.zeros(flows), np.zeros(flows, bool)
+        self.log = 1 << int(np.ceil(np.log2(4 * (self._acks.turn + 1) + 64)))
+        self.log_waited = np.zeros((self.log, len(at.link)))
+        self.log_length = np.zeros((self.log, len(at.link)))
+        self.log_gone = np.zeros((self.log, len(at.link)))
+        self.peak = np.zeros(len(at.link))
+        self.trimmed = np.zeros(flows)
+
+    def by_flow(self, each: Floats) -> Floats:
+        """(F,) sums over the ways of a flow."""
+        return each if self._one_way else np.asarray(np.add.reduceat(each, self._first), float)
+
+    def by_flow_mean(self, each: Floats) -> Floats:
+        """(F,) means over the ways of a flow, weighted by what was acknowledged on each in this step."""
+        if self._one_way:
+            return each
+        total = self.by_flow(self.acks)
+        return np.divide(self.by_flow(each * self.acks), total, out=np.zeros_like(total), where=total > 0)
+
+    def advance(self) -> None:
+        """One step."""
+        step, now = self.step, self.step * self.dt
+        self.acks = self.repeats.acked(step) if self.repeats else self._acks.get(step)
+        acked, marked, cnp = self.by_flow(self.acks), self._nothing, self._no_cnp
+        self.acked += acked
+        self.nics.flying -= acked
+        if self.marking is not None:
+            marked = self.by_flow(self._marks.get(step))
+            cnp = self._notices(marked, now)
+        done = self._undone & (self.acked >= self._total)
+        if done.any():
+            self.finish[done] = now + self.dt - self.traffic.start[done]
+            self._undone &= ~done
+            self.open = int(np.count_nonzero(self._undone))
+        lost = self.repeats.hear(step, now, acked) if self.repeats else self._nothing
+        self.sender.react(now, Heard(acked, marked, cnp, lost, self))
+        self._pass_on(self._send(step))
+        self.step += 1
+
+    def _notices(self, marked: Floats, now: float) -> Mask:
+        """(F,) where a CNP arrives now: its marks, on the way back as long as an acknowledgement."""
+        if not marked.any():
+            return self._no_cnp
+        due = np.asarray((marked > 0) & (now >= self._next_cnp))
+        self._next_cnp[due] = now + self.cnp_interval
+        self.cnps += due
+        return due
+
+    def _send(self, step: int) -> Floats:
+        """(S,) bytes that the NICs send in this step."""
+        room = self._gate_packets if self.pauses or self.promises else None
+        packets = self.nics.send(step, self.sender.rate, self.sender.window, room)
+        if self.promises:
+            self.promises.spend(self.nics.gate, packets * self.wire)
+        if self.ways is None:
+            return packets * self.wire
+        return self.ways.share(step, packets, self.queues.gone)
+
+    def _gate_packets(self, gates: Ints, packets: Floats) -> Floats:
+        """Packets that may go through each gate."""
+        if self.pauses:
+            packets = self.pauses.room(gates, packets)
+        if self.promises:
+            packets = np.minimum(packets, np.floor(self.promises.room(gates, packets * self.wire) / self.wire + 1e-9))
+        return packets
+
+    def _room(self) -> Floats:
+        """(Q,) bytes that each queue may let go in this step: what its link, its lane and the far end allow."""
+        room, door = self.room, self.at.door
+        if self._dealer:
+            want = self.queues.total - self.queues.gone
+            if self.pauses:
+                want = self.pauses.room(door, want)
+            if self.promises:
+                want = self.promises.room(door, want)
+            return self._dealer.room(want)
+        if self.pauses:
+            room = self.pauses.room(door, room)
+        if self.promises:
+            room = self.promises.room(door, room)
+        return room
+
+    def _pass_on(self, sent: Floats) -> None:
+        """What was sent comes to the queues, what leaves them goes on."""
+        at, queues, step = self.at, self.queues, self.step
+        coming = self._coming.get(step)
+        riding = np.array([line.get(step) for line in self._riding]) if self._riding else None
+        if riding is None and len(self._rode):
+            riding = np.zeros_like(self._rode)
+        if self.drops:
+            coming = self._drop(coming, riding)
+        if self.marking is not None and self.marking.when == "arrival":
+            self._mark(queues.came + coming, coming, None if riding is None else riding[0])
+        queues.arrive(step, coming, riding)
+        gone = queues.gone.copy() if self.promises else None
+        out = queues.serve(step, self._room())
+        if self.promises and gone is not None:
+            self.promises.spend(at.door, queues.gone - gone)
+            self.promises.watch(step, np.bincount(at.gate, queues.left, len(self.promises.spent)))
+        if self.pauses:
+            held = np.bincount(at.gate, queues.came - queues.left, len(self.pauses.held))
+            self.pauses.watch(step, np.asarray(held, float))
+        np.maximum(self.peak, queues.length, out=self.peak)
+        left = None
+        if len(self._rode):
+            now = (
+                queues.rode if not self._mark_rides else np.vstack([np.floor(queues.rode[:1] + 1e-6), queues.rode[1:]])
+            )
+            left, self._rode = now - self._rode, now.copy()
+        marks = left[0] if left is not None and self._mark_rides else None
+        if self.marking is not None and self.marking.when == "departure":
+            marks = np.zeros_like(out) if marks is None else marks
+            self._mark(queues.left, out, marks)
+        self._hand_over(sent, out, marks, left)
+        row = step % self.log
+        self.log_waited[row], self.log_length[row], self.log_gone[row] = queues.waited, queues.length, queues.gone
+
+    def _hand_over(self, sent: Floats, out: Floats, marks: Floats | None, left: Floats | None) -> None:
+        """Put on the cables what NICs and queues let go."""
+        step = self.step
+        going = self._next
+        going[self._entry] = sent
+        if self._many:
+            going[self._to] = out[self._from]
+            for k, line in enumerate(self._riding):
+                rides = np.zeros_like(going)
+                assert left is not None
+                rides[self._to] = (marks if k == 0 and marks is not None else left[k])[self._from]
+                line.put(step, rides)
+        self._coming.put(step, going)
+        last = out[self._exit]
+        if marks is not None:
+            self._marks.put(step, marks[self._exit])
+        if self.repeats is None:
+            self._acks.put(step, last)
+            return
+        lost = self._rode[-1][self._exit] if self._loss_rides else np.zeros_like(last)
+        if self._last_cable:
+            gone = self._last_cable.of(last)
+            self._lost_on_last += gone
+            self.repeats.drop(self.traffic.flow, gone)
+            last = last - gone
+        self.repeats.arrive(step, last, lost + self._lost_on_last)
+
+    def _drop(self, coming: Floats, riding: Floats | None) -> Floats:
+        """What gets in of `coming`; losses ride on what follows them, headers of trimmed packets go ahead."""
+        assert self.drops and self.repeats and riding is not None
+        coming, gone, cut = self.drops.take(coming, self.queues, self.room)
+        flow = self.traffic.flow
+        if gone.any():
+            riding[-1] += gone
+            self.repeats.drop(flow[self.at.way], gone)
+        some = np.flatnonzero(cut)
+        if len(some):
+            way = self.at.way[some]
+            self.trimmed += np.bincount(flow[way], cut[some], self.traffic.flows) / self.wire
+            self.repeats.told.put(self.step, flow[way], self.rest[some] + self.back[way], cut[some])
+        return coming
+
+    def _mark(self, passed: Floats, moving: Floats, marks: Floats | None) -> None:
+        """Add to `marks` (P,) what the queues mark of `moving` bytes, after `passed` in all."""
+        assert self.marking is not None and marks is not None
+        more = new_marks(passed, moving, self.queues.length, self.at.queue, self.marking, self.wire, self.rng)
+        if more is not None:
+            marks += more
+
+
+def rest(at: Places) -> Ints:
+    """(P,) steps from coming to a place until the receiver has it, when no queue holds anything."""
+    left = at.lag.copy()
+    place = at.exit
+    while True:
+        before = at.before[place]
+        some = before >= 0
+        if not some.any():
+            return left
+        left[before[some]] = at.lag[before[some]] + left[place[some]]
+        place = np.where(some, before, place)
