@@ -76,6 +76,7 @@ class Dcqcn(Checked):
     min_rate        bytes/s below which no flow is cut
     initial_alpha   alpha at the first CNP
     clamp_target    each cut moves the target down to the current rate; False: only the first after an increase
+    window          BDPs that may be in flight, in proportion to the rate as in ns-3; inf: no window
     """
 
     machine: Literal["paper", "vendor"]
@@ -91,9 +92,10 @@ class Dcqcn(Checked):
     min_rate: float
     initial_alpha: float
     clamp_target: bool
-    _positive = ("g", "alpha_timer", "increase_timer", "byte_counter", "fast_recovery", "additive")
+    window: float = float("inf")
+    _positive = ("g", "alpha_timer", "increase_timer", "byte_counter", "fast_recovery", "additive", "window")
     _shares = ("g", "initial_alpha")
-    _unlimited = ("byte_counter",)
+    _unlimited = ("byte_counter", "window")
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -111,8 +113,10 @@ class Timely(Checked):
     delta     bytes/s of one additive increase
     t_low, t_high  s of round trip below which a flow always increases, above which it always decreases
     min_rtt   s by which the gradient is measured
-    segment   bytes whose completion is one update
-    hai       updates after which the increase is five-fold; inf: never
+    segment   bytes whose completion is one update, at most one per `min_rtt`; inf: once per round trip, as ns-3 does
+    hai       updates in a row after which the increase is larger; inf: never
+    hyper     how many times larger it is then
+    min_rate  bytes/s below which no flow is cut
     """
 
     patched: bool
@@ -124,9 +128,11 @@ class Timely(Checked):
     min_rtt: float
     segment: float
     hai: float
-    _positive = ("alpha", "beta", "delta", "min_rtt", "segment")
+    hyper: float = 5.0
+    min_rate: float = 1e5
+    _positive = ("alpha", "beta", "delta", "min_rtt", "segment", "min_rate")
     _shares = ("alpha", "beta")
-    _unlimited = ("hai",)
+    _unlimited = ("hai", "segment")
 
 
 @dataclass(frozen=True)
@@ -135,12 +141,17 @@ class Dctcp(Checked):
 
     g             weight of the newest share of marked bytes in alpha
     additive      bytes that an unmarked window gains per round trip
+    paced         True: a rate, and a window in proportion to it, as in ns-3; False: a window, sent at line rate
+    window        BDPs of the first and largest window; inf: the first is one BDP, and it may grow without end
     """
 
     g: float
     additive: float
-    _positive = ("g", "additive")
+    paced: bool = False
+    window: float = float("inf")
+    _positive = ("g", "additive", "window")
     _shares = ("g",)
+    _unlimited = ("window",)
 
 
 @dataclass(frozen=True)

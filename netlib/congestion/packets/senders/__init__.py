@@ -1,0 +1,40 @@
+"""Senders: the controllers of congestion, each for all flows at once.
+
+dcqcn         marks: CNPs cut, timers raise; the paper's machine and the vendor's
+dctcp         marks: once per round trip, by their share
+timely        delay: by the gradient of the round trip
+swift         delay: towards a target, down to less than a packet
+uncontrolled  line rate or a fixed window
+clocks        timers and round trips of many flows
+windows       bytes in flight
+"""
+
+from netlib.congestion.packets.engine import Sender
+from netlib.congestion.packets.senders.dcqcn import DcqcnPaper, DcqcnVendor
+from netlib.congestion.packets.senders.dctcp import DctcpSender
+from netlib.congestion.packets.senders.swift import SwiftSender
+from netlib.congestion.packets.senders.timely import TimelySender
+from netlib.congestion.packets.senders.uncontrolled import UncontrolledSender
+from netlib.congestion.packets.traffic import Traffic
+from netlib.congestion.parameters import Control, Dcqcn, Dctcp, Swift, Timely, Uncontrolled
+
+
+def sender(control: Control, traffic: Traffic) -> Sender:
+    """The controller that `control` describes, for all flows of `traffic`.
+
+    >>> from netlib.congestion.packets.traffic import Packet, incast
+    >>> from netlib.links import Link
+    >>> sender(Uncontrolled(window=1), incast(2, 1e6, Link(1e-6, 50e9), Packet(1000, 1000))).rate.tolist()
+    [50000000000.0, 50000000000.0]
+    """
+    if isinstance(control, Dcqcn):
+        return DcqcnPaper(traffic, control) if control.machine == "paper" else DcqcnVendor(traffic, control)
+    if isinstance(control, Dctcp):
+        return DctcpSender(traffic, control)
+    if isinstance(control, Timely):
+        return TimelySender(traffic, control)
+    if isinstance(control, Swift):
+        return SwiftSender(traffic, control)
+    if isinstance(control, Uncontrolled):
+        return UncontrolledSender(traffic, control)
+    raise ValueError(f"control = {str(control)[:40]!r} is none that sends; give a Dcqcn, Dctcp, Timely, Swift ...")
