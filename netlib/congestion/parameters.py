@@ -257,14 +257,16 @@ class Credits(Checked):
     start    BDPs that a sender may send before the first credit arrives
     rate     share of the receiver's link that credits ask for
     backlog  BDPs of credit that one sender may hold; inf: no limit
+    packets  packets that one credit allows (RCCC: 4)
     echo     True: one credit for each packet that has come, whole or trimmed, and none beyond (NDP)
     """
 
     start: float
     rate: float
     backlog: float
+    packets: int = 1
     echo: bool = False
-    _positive = ("rate", "backlog")
+    _positive = ("rate", "backlog", "packets")
     _shares = ("rate",)
     _unlimited = ("backlog",)
 

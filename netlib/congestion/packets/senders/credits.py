@@ -5,7 +5,9 @@ Read with the chapter "Congestion control", section "Receivers that ask".
 
 import numpy as np
 
-from netlib.congestion.packets.engine import Heard, in_turn
+from netlib.arguments import Floats
+from netlib.congestion.packets.engine import Heard
+from netlib.congestion.packets.nics import in_turn
 from netlib.congestion.packets.traffic import Traffic
 from netlib.congestion.parameters import Credits
 
@@ -14,7 +16,7 @@ class CreditSender:
     """Senders of RCCC (UEC 1.0), EQDS (NSDI 2022) and NDP (SIGCOMM 2017), and the receivers that pace them.
 
     A sender may send `start` BDPs unasked; what it has not used when it first hears from the receiver is void. From
-    then on the receiver deals a credit of one packet at a time, at `rate` of its link and in turn, to the senders that
+    then on the receiver deals credits of `packets` packets, at `rate` of its link and in turn, to the senders that
     have something left and hold less than `backlog` BDPs of credit. What a switch trimmed is sent again, on a new
     credit. Credits come back with the acknowledgements: a receiver decides by what it knew half a round trip ago.
 
@@ -44,28 +46,32 @@ class CreditSender:
 
     def react(self, now: float, heard: Heard) -> None:
         """Spend what was sent, deal new credits."""
-        engine = heard._engine
+        nics = heard._engine.nics
         news = (heard.acked > 0) | (heard.lost > 0)
-        self.credit -= engine.sent - self._sent + heard.lost  # what is lost is no longer counted as sent
-        self._sent = engine.sent.copy()
+        self.credit -= nics.sent - self._sent
+        self._sent = nics.sent.copy()
         np.minimum(self.credit, 0, out=self.credit, where=news & ~self._asked)
         self._asked |= news
         self._arrived += heard.acked + heard.lost
-        self._deal(now, engine.left)
-        self.window = self._sent - engine.acked + self.credit
+        self._deal(now, nics.left)
+        self.window = nics.flying + self.credit
 
-    def _deal(self, now: float, left: "np.typing.NDArray[np.float64]") -> None:
+    def _deal(self, now: float, left: Floats) -> None:
         """One packet's credit after the other, at the receivers' pace, to whoever has waited longest."""
         want = np.minimum(left, self._most) - self.credit
         if self.control.echo:
             want = np.minimum(want, self._arrived - self.granted)
         want = np.ceil(np.where(self._asked, want, 0) / self.wire - 1e-6)
+        np.maximum(want, 0, out=want)
         self._due += self._pace * (now - self._before)
         self._before = now
-        given = in_turn(np.maximum(want, 0), self._of, np.floor(self._due / self.wire), self._turn)
+        size = self.control.packets
+        given = in_turn(np.ceil(want / size), self._of, np.floor(self._due / (size * self.wire) + 1e-9), self._turn)
         served = given > 0
-        self._turn[served] = self._turn.max() + 1
-        self.credit += given * self.wire
-        self.granted += given * self.wire
-        self._due -= np.bincount(self._of, given, len(self._due)) * self.wire
-        np.minimum(self._due, self.wire, out=self._due)  # an idle receiver saves up one packet, no more
+        if served.any():
+            self._turn[served] = self._turn.max() + 1
+            given = np.minimum(given * size, want) * self.wire
+            self.credit += given
+            self.granted += given
+            self._due -= np.bincount(self._of, given, len(self._due))
+        np.minimum(self._due, size * self.wire, out=self._due)  # an idle receiver saves up one credit, no more
