@@ -203,12 +203,14 @@ class PowerTcp(Checked):
     gamma     weight of the new window
     flows     N in beta = host bandwidth x tau / N, the bytes that a flow adds
     theta     True: the variant that sees round trips only (theta-PowerTCP), not what switches stamp
+    eta       power, as a share of that of a full link with no queue, at which the window rests; 1 in the paper
     """
 
     gamma: float
     flows: float
     theta: bool
-    _positive = ("gamma", "flows")
+    eta: float = 1.0
+    _positive = ("gamma", "flows", "eta")
     _shares = ("gamma",)
 
 
@@ -255,12 +257,16 @@ class Credits(Checked):
     start    BDPs that a sender may send before the first credit arrives
     rate     share of the receiver's link that credits ask for
     backlog  BDPs of credit that one sender may hold; inf: no limit
+    packets  packets that one credit allows (RCCC: 4)
+    echo     True: one credit for each packet that has come, whole or trimmed, and none beyond (NDP)
     """
 
     start: float
     rate: float
     backlog: float
-    _positive = ("rate", "backlog")
+    packets: int = 1
+    echo: bool = False
+    _positive = ("rate", "backlog", "packets")
     _shares = ("rate",)
     _unlimited = ("backlog",)
 

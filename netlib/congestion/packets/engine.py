@@ -10,13 +10,13 @@ import numpy as np
 from numpy.random import Generator
 
 from netlib.arguments import Floats, declared, floats
-from netlib.congestion.packets.hearing import Heard, Sender
+from netlib.congestion.packets.hearing import Heard, Mask, Sender
 from netlib.congestion.packets.recovery import Recovery
 from netlib.congestion.packets.spreading import Spread
 from netlib.congestion.packets.steps import Engine, Switches
 from netlib.congestion.packets.traffic import Ints, Traffic
 
-__all__ = ["Engine", "Heard", "Run", "Sender", "Series", "Switches", "run"]
+__all__ = ["Engine", "Heard", "Mask", "Run", "Sender", "Series", "Switches", "run"]
 
 
 @dataclass(frozen=True, eq=False)

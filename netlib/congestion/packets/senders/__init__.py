@@ -4,9 +4,14 @@ dcqcn         marks: CNPs cut, timers raise; the paper's machine and the vendor'
 dctcp         marks: once per round trip, by their share
 timely        delay: by the gradient of the round trip
 swift         delay: towards a target, down to less than a packet
+hpcc          telemetry: by the utilisation of the busiest hop
+powertcp      telemetry or round trips: by power, queue and its growth together
+nscc          marks and delay together: UEC 1.0
+credits       what the receiver asks for: RCCC, EQDS, NDP
 uncontrolled  line rate or a fixed window
 clocks        timers and round trips of many flows
 windows       bytes in flight
+telemetry     what switches stamp on packets
 """
 
 from netlib.congestion.packets.engine import Sender

@@ -7,7 +7,9 @@ import numpy as np
 
 from netlib.arguments import Floats
 from netlib.congestion.packets.engine import Heard
-from netlib.congestion.packets.senders.telemetry import LEAST_RATE, Rounds, Stamp, Stamps
+from netlib.congestion.packets.senders.clocks import Rounds
+from netlib.congestion.packets.senders.telemetry import LEAST_RATE, Stamp, Stamps
+from netlib.congestion.packets.senders.windows import bdp
 from netlib.congestion.packets.traffic import Traffic
 from netlib.congestion.parameters import Hpcc
 
@@ -32,8 +34,8 @@ class HpccSender:
         self.control = control
         self.line, self.rtt = traffic.line_rate, traffic.base_rtt()
         self.rate = self.line.copy()
-        self._on_wire = self.rtt * traffic.packet.wire / traffic.packet.payload
-        self.window = self.rate * self._on_wire
+        self._most = bdp(traffic)
+        self.window = self._most.copy()
         self.reference = self.rate.copy()  # W_c / T
         self.used = np.ones(traffic.flows)  # U
         self.stage = np.zeros(traffic.flows, np.int64)
@@ -44,8 +46,8 @@ class HpccSender:
         new = heard.acked > 0
         if not new.any():
             return
-        used, seconds = self._stamps.busiest(heard, self._used)
-        over = self._rounds.over(heard)
+        used, seconds = self._stamps.busiest(heard, utilised)
+        over = self._rounds.over(now, heard, heard.delay())
         new &= seconds > 0  # the first stamp has none before it
         weight = np.minimum(seconds / self.rtt, 1.0)
         self.used = np.where(new, (1 - weight) * self.used + weight * used, self.used)
@@ -53,11 +55,12 @@ class HpccSender:
         by = np.where(cut, self.used / self.control.eta, 1.0)
         rate = self.reference / np.maximum(by, 1e-9) + self.control.additive / self.rtt
         np.copyto(self.rate, np.clip(rate, LEAST_RATE * self.line, self.line), where=new)
-        self.window = self.rate * self._on_wire
+        self.window = self._most * (self.rate / self.line)
         over &= new
         np.copyto(self.reference, self.rate, where=over)
         self.stage = np.where(over, np.where(cut, 0, self.stage + 1), self.stage)
 
-    def _used(self, stamp: Stamp) -> Floats:
-        """(S,) utilisation of one hop: what left it, and the queue as a share of a round trip's bytes."""
-        return stamp.left / (stamp.capacity * stamp.seconds) + stamp.least / (stamp.capacity * stamp.rtt)
+
+def utilised(stamp: Stamp) -> Floats:
+    """(S,) utilisation of one hop: what left it a second, and its queue as a share of a round trip's bytes."""
+    return stamp.left / (stamp.capacity * stamp.seconds) + stamp.least / (stamp.capacity * stamp.rtt)

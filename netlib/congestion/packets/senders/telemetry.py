@@ -84,17 +84,3 @@ class Stamps:
         most[seconds == 0] = 0
         engine = heard._engine
         return engine.by_flow_mean(most), engine.by_flow_mean(seconds)
-
-
-class Rounds:
-    """Round trips by sequence: one is over when all that was sent at its start is acknowledged."""
-
-    def __init__(self, traffic: Traffic) -> None:
-        self._end = np.zeros(traffic.flows)
-
-    def over(self, heard: Heard) -> Mask:
-        """(F,) whether a round ends with this step's acknowledgements; the next one then begins."""
-        engine = heard._engine
-        over = (heard.acked > 0) & (engine.acked > self._end)
-        np.copyto(self._end, engine.sent, where=over)
-        return over
