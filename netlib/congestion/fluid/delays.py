@@ -360,7 +360,7 @@ def rows(**given: ArrayLike) -> dict[str, Floats]:
     """
     arrays = {name: np.atleast_1d(floats(name, value)) for name, value in given.items()}
     lengths = {each.size for each in arrays.values()} - {1}
-    if len(lengths) > 1 or any(each.ndim > 1 for each in arrays.values()):
+    if len(lengths) > 1 or 0 in lengths or any(each.ndim > 1 for each in arrays.values()):
         shapes = ", ".join(f"{name} has shape {each.shape}" for name, each in arrays.items())
         raise ValueError(f"{shapes}: give one number, or one for each scenario")
     many = max([1, *lengths])

@@ -27,6 +27,18 @@ CROSSINGS = 3
 HALVINGS = 36
 
 
+def one_of(name: str, value: object, choices: tuple[str, ...]) -> None:
+    """Refuses a word that is not among the choices.
+
+    >>> one_of("cut", "both", ("marks", "delay"))
+    Traceback (most recent call last):
+    ValueError: cut = 'both' is not one of: 'marks', 'delay'
+    """
+    if not isinstance(value, str) or value not in choices:
+        shown = str(value).replace("\n", " ")[:40]
+        raise ValueError(f"{name} = {shown!r} is not one of: {', '.join(map(repr, choices))}")
+
+
 @dataclass(frozen=True)
 class Loop:
     """A linearised model: x = (R, ...) with three entries, arrays (..., 3, 3) and (..., 3) over all cases.
@@ -137,8 +149,7 @@ def phase_margin(loop: Loop, delay: ArrayLike, cut: Literal["marks", "delay"] = 
     >>> phase_margin(loop, [0, 50e-6, 85e-6, 100e-6]).round(1).tolist()
     [20.4, 8.5, 0.1, -3.5]
     """
-    if cut not in ("marks", "delay"):
-        raise ValueError(f"cut = {cut!r} is not one of: 'marks', 'delay'")
+    one_of("cut", cut, ("marks", "delay"))
     late = floats("delay", delay)
     shape = np.broadcast_shapes(late.shape, loop.gain.shape)
     late, over = np.broadcast_to(late, shape), loop.over(shape)

@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from netlib.arguments import Floats, declared, floats, formula
+from netlib.congestion.fluid.loops import one_of
 
 KINDS = ("voltage", "current", "power")
 Kind = Literal["voltage", "current", "power"]
@@ -45,8 +46,7 @@ class Plane:
     gain: float
 
     def __post_init__(self) -> None:
-        if self.kind not in KINDS:
-            raise ValueError(f"kind = {self.kind!r} is not one of: {', '.join(map(repr, KINDS))}")
+        one_of("kind", self.kind, KINDS)
         for name in ("capacity", "rtt", "gain"):
             floats(name, getattr(self, name), above=True)
         floats("beta", self.beta)
@@ -118,8 +118,11 @@ def plane_path(plane: Plane, window: ArrayLike, queue: ArrayLike, seconds: float
     w, q = (
         each.astype(float).ravel() for each in np.broadcast_arrays(floats("window", window), floats("queue", queue))
     )
+    steps = seconds * max(plane.gain, 1 / plane.rtt) * 5
+    if max(steps, points) > 2e4:
+        raise ValueError(f"seconds = {seconds:g} takes {max(steps, points):.3g} steps; give less time or points")
     # a step well below both times of the law; Runge and Kutta's fourth order then errs by less than a line's width
-    inner = max(1, int(np.ceil(seconds / (points - 1) * max(plane.gain, 1 / plane.rtt) * 5)))
+    inner = max(1, int(np.ceil(steps / (points - 1))))
     step = seconds / (points - 1) / inner
     path = np.empty((points, 2, w.size))
     path[0] = w, q

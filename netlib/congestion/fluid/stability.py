@@ -103,7 +103,7 @@ def stability_map(
     >>> found.margin.round(1).tolist()
     [[20.4, 0.1], [9.8, -3.6]]
     """
-    many, late = np.atleast_1d(floats("flows", flows, 1.0)), np.atleast_1d(floats("delays", delays))
+    many, late = floats("flows", flows, 1.0).ravel(), floats("delays", delays).ravel()
     loop = dcqcn_loop(control, marking, capacity, many, packet=packet)
     margin = phase_margin(loop.over((many.size, late.size)), late)
     inside = rest_point(control, marking, capacity, many, packet=packet).inside

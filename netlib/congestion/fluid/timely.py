@@ -25,7 +25,7 @@ from numpy.typing import ArrayLike
 from netlib.arguments import Floats, declared, floats, formula
 from netlib.congestion.fluid.dcqcn import PACKET, PiMarking, shares, total
 from netlib.congestion.fluid.delays import Ahead, Jitter, Past, Slope, State, Traces, integrate, unfolded
-from netlib.congestion.fluid.loops import Complex, margin_of
+from netlib.congestion.fluid.loops import Complex, margin_of, one_of
 from netlib.congestion.parameters import Timely
 
 SLOWEST = 20
@@ -67,8 +67,7 @@ def timely_run(
     >>> (run.rate[0, :, -1] / 1e9).round(2).tolist(), run.queue[0, -1].round(-2).tolist()  # fair, at `timely_rest`
     ([0.63, 0.62], 78100.0)
     """
-    if flat not in ("rises", "rests"):
-        raise ValueError(f"flat = {flat!r} is not one of: 'rises', 'rests'")
+    one_of("flat", flat, ("rises", "rests"))
     if control.t_high <= control.t_low:
         raise ValueError(f"t_high = {control.t_high:g} must be above t_low = {control.t_low:g}; give both in seconds")
     floats("queue", queue)
@@ -175,8 +174,7 @@ def timely_margin(
     [-1.9, 28.5, -1.3]
     """
     _only_patched(control)
-    if form not in ("exact", "published"):
-        raise ValueError(f"form = {form!r} is not one of: 'exact', 'published'")
+    one_of("form", form, ("exact", "published"))
     full, many, late = np.broadcast_arrays(
         floats("capacity", capacity, above=True), floats("flows", flows, 1.0), floats("propagation", propagation)
     )

@@ -58,7 +58,9 @@ def _dctcp(control: Dctcp, marking: Marking) -> Moves:
     return moves
 
 
-def swift_target(control: Swift, window: Floats, hops: float, packet: float = PACKET) -> Floats:
+@declared
+@formula
+def swift_target(control: Swift, window: ArrayLike, hops: float, packet: float = PACKET) -> Floats:
     """Seconds of delay that a flow with this window in bytes aims at: base, hops, and more for small windows.
 
     base + hops per_hop + clip(A (W^-1/2 - fs_most^-1/2), 0, fs_range), W in packets,
@@ -68,16 +70,19 @@ def swift_target(control: Swift, window: Floats, hops: float, packet: float = PA
     >>> (swift_target(one, np.array([100e3, 250.0]), 5) * 1e6).round(1).tolist()
     [35.0, 85.0]
     """
+    window = floats("window", window, above=True)
+    floats("hops", hops)
     if control.fs_range <= 0:
         return np.full_like(window, control.base + hops * control.per_hop)
+    if control.fs_least >= control.fs_most:
+        raise ValueError(f"fs_least = {control.fs_least:g} must be below fs_most = {control.fs_most:g}; give packets")
     least, most = control.fs_least**-0.5, control.fs_most**-0.5
     part = (np.sqrt(packet / window) - most) * control.fs_range / (least - most)
     return np.asarray(control.base + hops * control.per_hop + np.clip(part, 0.0, control.fs_range))
 
 
 def _swift(control: Swift, hops: float, packet: float) -> Moves:
-    if control.fs_range > 0 and control.fs_least >= control.fs_most:
-        raise ValueError(f"fs_least = {control.fs_least:g} must be below fs_most = {control.fs_most:g}; give packets")
+    swift_target(control, packet, hops, packet)  # refuses what makes no sense before the run
 
     def moves(seen: Seen) -> tuple[Floats, Floats]:
         delay = seen.queue_ago / seen.capacity + seen.rtt
