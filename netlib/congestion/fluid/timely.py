@@ -11,7 +11,7 @@ For each flow with rate R and gradient g; q^ is the queue a feedback delay tau' 
 
 with tau' = (q + packet) / C + propagation and q_ref = C t_low. TIMELY has no fixed point: g = 0 asks for more. With
 g < 0 in place of g <= 0 every division of the link is one, and the start decides. The patch has exactly one.
-Read with the chapter "Congestion control", section "Delay as a signal". Sources: Mittal et al., "TIMELY" (SIGCOMM
+Read with the chapter "Congestion control", section "Delay and telemetry". Sources: Mittal et al., "TIMELY" (SIGCOMM
 2015); Zhu, Ghobadi, Misra and Padhye, "ECN or Delay" (CoNEXT 2016), sections 4 and 5, whose queue in place of the round
 trip is kept; github.com/jitupadhye-zz/rdma @e7e9160, fluidmodel/timely.
 """

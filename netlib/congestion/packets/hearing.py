@@ -1,6 +1,6 @@
 """Hearing: what senders learn from the network, and what a controller is.
 
-Read with the chapter "Congestion control", section "End to end".
+Read with the chapter "Congestion control", section "Marking".
 """
 
 from collections.abc import Iterator

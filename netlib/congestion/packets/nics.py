@@ -1,6 +1,6 @@
 """NICs: whole packets, each flow's spaced by its rate and held by its window, the flows of a NIC in turn.
 
-Read with the chapter "Congestion control", section "End to end".
+Read with the chapter "Congestion control", section "Marking".
 """
 
 from collections.abc import Callable

@@ -1,6 +1,6 @@
 """Credits of the receiver: nobody sends, after a first window, what the receiver has not asked for.
 
-Read with the chapter "Congestion control", section "Receivers that ask".
+Read with the chapter "Congestion control", section "Credits from the receiver".
 """
 
 import numpy as np

@@ -1,6 +1,6 @@
 """HPCC's sender: windows by the utilisation that switches stamp on every packet.
 
-Read with the chapter "Congestion control", section "Telemetry".
+Read with the chapter "Congestion control", section "Delay and telemetry".
 """
 
 import numpy as np

@@ -1,6 +1,6 @@
 """PowerTCP's sender: windows by the power of the busiest hop, its voltage times its current.
 
-Read with the chapter "Congestion control", section "Telemetry".
+Read with the chapter "Congestion control", section "Delay and telemetry".
 """
 
 import numpy as np

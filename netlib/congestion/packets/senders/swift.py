@@ -1,6 +1,6 @@
 """Swift's sender: towards a target delay, with windows that may be less than a packet.
 
-Read with the chapter "Congestion control", section "End-to-end control".
+Read with the chapter "Congestion control", section "Marking".
 """
 
 import numpy as np

@@ -2,7 +2,7 @@
 
 Every switch writes its queue's length and the bytes that the queue has let go into a packet that leaves. The receiver
 sends the stamps back; the difference of two is a rate.
-Read with the chapter "Congestion control", section "Telemetry".
+Read with the chapter "Congestion control", section "Delay and telemetry".
 """
 
 from collections.abc import Callable, Iterator

@@ -1,6 +1,6 @@
 """TIMELY's sender: the rate follows the slope of the round trip; and its patch, which follows its height too.
 
-Read with the chapter "Congestion control", section "End-to-end control".
+Read with the chapter "Congestion control", section "Marking".
 """
 
 import numpy as np
