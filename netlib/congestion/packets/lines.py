@@ -37,7 +37,7 @@ class Line:
 
     def get(self, step: int) -> Floats:
         """What arrives at `step`; to be read before the step is over."""
-        return self._ring[step % self.turn]
+        return np.asarray(self._ring[step % self.turn])
 
 
 class Notices:
@@ -67,7 +67,7 @@ class Notices:
             return self._none
         told = self._ring[row].copy()
         self._ring[row], self._some[row] = 0.0, False
-        return told
+        return np.asarray(told)
 
 
 class History:

@@ -87,7 +87,7 @@ class Nics:
         asked = np.bincount(self._of * lanes + self._lane, want, nics * lanes)
         if room:
             gate = (self._nic[:, None] * lanes + np.arange(lanes)).reshape(-1)
-            asked = np.minimum(asked, room(gate, asked))
+            asked = np.minimum(asked, room(gate, np.asarray(asked, float)))
         asked = np.ceil(asked.reshape(nics, lanes) - _NONE)
         turns = self._turns(asked, slots)
         given = np.zeros_like(want)

@@ -244,7 +244,7 @@ class Engine:
         out = queues.serve(step, self._room())
         if self.promises and gone is not None:
             self.promises.spend(at.door, queues.gone - gone)
-            self.promises.watch(step, np.bincount(at.gate, queues.left, len(self.promises.spent)))
+            self.promises.watch(step, np.asarray(np.bincount(at.gate, queues.left, len(self.promises.spent)), float))
         if self.pauses:
             held = np.bincount(at.gate, queues.came - queues.left, len(self.pauses.held))
             self.pauses.watch(step, np.asarray(held, float))
