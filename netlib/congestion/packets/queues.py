@@ -33,7 +33,7 @@ class Queues:
         self.total, self.gone = np.zeros(queues), np.zeros(queues)
         self.length, self.waited = np.zeros(queues), np.zeros(queues)
         self.riding, self.rode = np.zeros((rides, count)), np.zeros((rides, count))
-        self._seen = np.zeros(queues, np.int64)  # the last step whose arrivals have all left
+        self._seen = np.full(queues, -1)  # the last step whose arrivals have all left
         self._oldest = 0
         self._came, self._total = History(1 + rides, count), History(queues)
         self._queue, self._place = np.arange(queues), np.arange(count)

