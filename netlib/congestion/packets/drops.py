@@ -72,7 +72,8 @@ class Drops:
             used = np.bincount(self._of_queue, length, self._switches)
             free = np.maximum(buffers.shared - used, 0)
             if buffers.alpha < np.inf:
-                most = np.minimum(most, buffers.alpha * free[self._of_queue])
+                # q <= alpha (B - others - q), so that the bytes of this very step count
+                most = np.minimum(most, buffers.alpha / (1 + buffers.alpha) * (free[self._of_queue] + length))
             coming = fitting(coming, self._switch, free, self.wire, self.rng)
         return fitting(coming, self.at.queue, np.maximum(most - length, 0) + room, self.wire, self.rng)
 

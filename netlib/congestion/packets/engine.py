@@ -123,8 +123,8 @@ def counters(engine: Engine) -> dict[str, Floats]:
         found |= {"local_ack_timeout_err": seen.timeouts, "retransmitted": seen.repeated, "trimmed": engine.trimmed}
     if engine.drops:
         found["dropped"] = np.asarray(np.bincount(engine.at.queue, engine.drops.lost, len(engine.at.link)), float)
-    if engine.ways:
-        found["reordered"] = engine.ways.most
+    if engine.order:
+        found["reordered"] = engine.order.most
     return found
 
 

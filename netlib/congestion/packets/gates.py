@@ -100,7 +100,7 @@ class Pauses:
         elif wants.any():
             self.frames += wants
         self._wants = wants
-        self._coming.put(step, wants)
+        self._coming.put(step, wants.astype(float))
         self.paused = self._coming.get(step + 1) > 0
         self._shut = bool(self.paused.any())
         if self._shut:

@@ -5,6 +5,8 @@ import numpy as np
 from netlib.arguments import Floats
 from netlib.congestion.packets.traffic import Ints
 
+_FIRST_DEPTH = 256  # steps of history at the start; doubled when someone needs older ones
+
 
 class Line:
     """A cable as a ring of steps: what is put in at one step comes out `lag` steps later.
@@ -35,7 +37,7 @@ class Line:
 
     def get(self, step: int) -> Floats:
         """What arrives at `step`; to be read before the step is over."""
-        return self._ring[step % self.turn]
+        return np.asarray(self._ring[step % self.turn])
 
 
 class Notices:
@@ -65,7 +67,38 @@ class Notices:
             return self._none
         told = self._ring[row].copy()
         self._ring[row], self._some[row] = 0.0, False
-        return told
+        return np.asarray(told)
+
+
+class History:
+    """Rows of the last steps, as many as somebody still needs: the ring doubles when it is too short.
+
+    >>> seen = History(1)
+    >>> for step in range(600): seen.put(step, np.array([step]), oldest=100)
+    >>> seen.rows[seen.row(100)].tolist(), len(seen.rows)
+    ([100.0], 512)
+    """
+
+    def __init__(self, *shape: int) -> None:
+        self.rows = np.zeros((_FIRST_DEPTH, *shape))
+
+    def row(self, step: int) -> int:
+        """Where a step is kept."""
+        return step % len(self.rows)
+
+    def full(self, step: int, oldest: int) -> bool:
+        """Whether `step` would take the row of `oldest` or of the step after it."""
+        return step - oldest >= len(self.rows) - 1
+
+    def put(self, step: int, values: Floats, oldest: int) -> None:
+        """Keep the values of `step`, and those of all steps from `oldest` on."""
+        while self.full(step, oldest):
+            depth = len(self.rows)
+            steps = np.arange(max(step - depth + 1, 0), step)
+            wider = np.zeros((2 * depth, *self.rows.shape[1:]))
+            wider[steps % (2 * depth)] = self.rows[steps % depth]
+            self.rows = wider
+        self.rows[step % len(self.rows)] = values
 
 
 def picked(index: Ints, n: int) -> Ints | slice:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import numpy as np
 
 from netlib.arguments import Floats
-from netlib.congestion.packets.lanes import Lanes, deal
+from netlib.congestion.packets.lanes import Lanes
 from netlib.congestion.packets.lines import picked
 from netlib.congestion.packets.traffic import Ints, Traffic
 
@@ -34,9 +34,11 @@ class Nics:
         self._served = np.zeros(self.flows, np.int64)
         self._free = np.zeros(len(self._nic))
         self._time = self.wire / traffic.capacity[self._nic]
-        self._lane, self._lanes, self._rule = traffic.lane, traffic.lanes, lanes
+        self._lane, self._lanes = traffic.lane, traffic.lanes
         self.gate = traffic.sender * self._lanes + self._lane
-        self._owed = np.zeros((len(self._nic), self._lanes))
+        weights = lanes.weights if lanes else ()
+        self._cost = 1 / np.array(weights) if weights else None  # of a packet of each lane; None: the first lane first
+        self._spent = np.zeros((len(self._nic), self._lanes))
         self._late = traffic.start.max(initial=0.0)
 
     def send(self, step: int, rate: Floats, window: Floats, room: Room | None) -> Floats:
@@ -53,7 +55,7 @@ class Nics:
         np.minimum(want, most, out=want)
         np.maximum(want, 0, out=want)
         want *= self._due < end
-        given = self._share(step, want, now, end, room)
+        given = self._share(want, now, end, room)
         np.copyto(self._due, due + given / per, where=given > 0)
         bytes_ = given * wire
         self.sent += bytes_
@@ -61,7 +63,7 @@ class Nics:
         self.left -= bytes_
         return given
 
-    def _share(self, step: int, want: Floats, now: float, end: float, room: Room | None) -> Floats:
+    def _share(self, want: Floats, now: float, end: float, room: Room | None) -> Floats:
         """(F,) packets that each flow's NIC lets go: one after the other, flows in turn, lanes by their rule."""
         free = np.maximum(self._free, now)
         slots = np.maximum(np.ceil((end - free) / self._time - _NONE), 0)
@@ -75,8 +77,6 @@ class Nics:
             given = in_turn(want, self._of, slots, self._served)
         else:
             given = self._by_lane(want, slots, room)
-        if not self._alone:
-            self._served = np.where(given > 0, step, self._served)
         used = given if isinstance(self._same, slice) else np.bincount(self._of, given, len(free))
         self._free = free + used * self._time
         return given
@@ -87,41 +87,50 @@ class Nics:
         asked = np.bincount(self._of * lanes + self._lane, want, nics * lanes)
         if room:
             gate = (self._nic[:, None] * lanes + np.arange(lanes)).reshape(-1)
-            asked = np.minimum(asked, room(gate, asked))
-        asked = asked.reshape(nics, lanes)
-        self._owed = np.where(asked > 0, self._owed + deal(asked, slots, self._rule), 0)  # parts of packets add up
+            asked = np.minimum(asked, room(gate, np.asarray(asked, float)))
+        asked = np.ceil(asked.reshape(nics, lanes) - _NONE)
+        turns = self._turns(asked, slots)
         given = np.zeros_like(want)
-        left = slots
-        for lane in (
-            np.argsort(-self._owed, axis=1).T
-            if self._rule and self._rule.weights
-            else np.tile(np.arange(lanes)[:, None], nics)
-        ):
-            least = np.minimum(np.ceil(np.take_along_axis(self._owed, lane[:, None], 1)[:, 0] - _NONE), left)
-            most = np.minimum(least, np.take_along_axis(asked, lane[:, None], 1)[:, 0])
-            mine = np.where(self._lane == lane[self._of], want, 0)
-            got = in_turn(mine, self._of, np.maximum(most, 0), self._served)
-            given += got
-            used = np.bincount(self._of, got, nics)
-            left = left - used
-            self._owed[np.arange(nics), lane] -= used
+        for lane in range(lanes):
+            given += in_turn(np.where(self._lane == lane, want, 0), self._of, turns[:, lane], self._served)
         return given
+
+    def _turns(self, asked: Floats, slots: Floats) -> Floats:
+        """(NICs, lanes) packets of each lane: one after the other, always of the lane that is furthest behind."""
+        row, turns = np.arange(len(slots)), np.zeros_like(asked)
+        if self._cost is not None:  # a lane that was idle may catch up one packet and no more
+            front = np.where(asked > 0, self._spent, np.inf).min(axis=1, keepdims=True)
+            late = np.isfinite(front) & (asked == 0)
+            self._spent = np.where(late, np.maximum(self._spent, front - self._cost), self._spent)
+        for turn in range(int(slots.max(initial=0))):
+            behind = self._spent if self._cost is not None else np.tile(np.arange(asked.shape[1]), (len(row), 1))
+            lane = np.where(turns < asked, behind, np.inf).argmin(axis=1)
+            one = (turn < slots) & (turns[row, lane] < asked[row, lane])
+            turns[row, lane] += one
+            if self._cost is not None:
+                self._spent[row, lane] += one * self._cost[lane]
+        return turns
 
 
 def in_turn(want: Floats, group: Ints, slots: Floats, served: Ints) -> Floats:
     """Packets that each flow of a NIC sends when it has `slots` left: one each, the flow served longest ago first.
 
+    `served` (F,) are the rounds in which each was served last; it is brought up to date.
+
     >>> in_turn(np.array([3.0, 1.0, 3.0]), np.array([0, 0, 0]), np.array([5.0]), np.array([2, 0, 1])).tolist()
     [2.0, 1.0, 2.0]
     """
-    given, rest = np.zeros_like(want), slots.copy()
+    given, rest, turn = np.zeros_like(want), slots.copy(), int(served.max())
     while True:
         open_ = np.flatnonzero((given < want) & (rest[group] > 0))
         if not len(open_):
             return given
+        turn += 1
         order = open_[np.lexsort((served[open_], group[open_]))]
         whose = group[order]
         place = np.arange(len(order)) - np.searchsorted(whose, whose)
         let = order[place < rest[whose]]
         given[let] = np.minimum(given[let] + 1, want[let])  # the last packet of a flow may be a part of one
+        served[let] = turn + place[place < rest[whose]]  # the order within a round counts too
+        turn += len(order)
         rest -= np.bincount(group[let], minlength=len(rest))

@@ -10,10 +10,9 @@ Read with the chapter "Congestion control", section "One bottleneck".
 import numpy as np
 
 from netlib.arguments import Floats
-from netlib.congestion.packets.lines import picked
+from netlib.congestion.packets.lines import History, picked
 from netlib.congestion.packets.places import Places
 
-_FIRST_DEPTH = 256  # steps of history at the start; doubled when a queue holds older bytes
 _FEW = 0.4  # share of places behind a backlog below which only those are looked up
 
 
@@ -34,11 +33,9 @@ class Queues:
         self.total, self.gone = np.zeros(queues), np.zeros(queues)
         self.length, self.waited = np.zeros(queues), np.zeros(queues)
         self.riding, self.rode = np.zeros((rides, count)), np.zeros((rides, count))
-        self._seen = np.zeros(queues, np.int64)  # the last step whose arrivals have all left
+        self._seen = np.full(queues, -1)  # the last step whose arrivals have all left
         self._oldest = 0
-        self._depth = _FIRST_DEPTH
-        self._came = np.zeros((self._depth, 1 + rides, count))
-        self._total = np.zeros((self._depth, queues))
+        self._came, self._total = History(1 + rides, count), History(queues)
         self._queue, self._place = np.arange(queues), np.arange(count)
         self._single = picked(at.queue, queues)  # one place for each queue: no sums
         self._one = len(at.link) == 1
@@ -52,19 +49,16 @@ class Queues:
             self.total += coming.sum()
         else:
             self.total += np.add.reduceat(coming, self.at.first)
-        if step - self._oldest >= self._depth - 1:
-            self._oldest = int(self._seen.min())
-            if step - self._oldest >= self._depth - 1:
-                self._deepen(step)
-        row = step % self._depth
-        self._came[row, 0], self._total[row] = self.came, self.total
         if riding is not None:
             self.riding += riding
-            self._came[row, 1:] = self.riding
+        if self._total.full(step, self._oldest):
+            self._oldest = int(self._seen.min())
+        self._total.put(step, self.total, self._oldest)
+        self._came.put(step, self.came if riding is None else np.vstack([self.came, self.riding]), self._oldest)
 
     def serve(self, step: int, room: Floats) -> Floats:
         """Let at most `room` (Q,) bytes leave each queue: (P,) bytes that left."""
-        gone, seen, depth = self.gone, self._seen, self._depth
+        gone, seen = self.gone, self._seen
         gone += room
         np.minimum(gone, self.total, out=gone)
         np.subtract(self.total, gone, out=self.length)
@@ -83,7 +77,8 @@ class Queues:
 
     def _look_up(self, step: int, left: Floats, busy: np.ndarray) -> None:
         """What has `left` the places of queues that hold bytes: read from their curves, between two steps."""
-        gone, seen, depth, total = self.gone, self._seen, self._depth, self._total
+        gone, seen, total = self.gone, self._seen, self._total.rows
+        depth = len(total)
         queue = self._queue
         on = busy & (total[(seen + 1) % depth, queue] <= gone)
         while on.any():  # the last step whose arrivals have all left
@@ -95,7 +90,7 @@ class Queues:
         part = np.where(busy, (gone - base) / width, 0.0)
         np.subtract(step - seen, part, out=self.waited)
         mine, place = self.at.queue, self._place
-        rides, count = self._came.shape[1:]
+        rides, count = self._came.rows.shape[1:]
         some: np.ndarray | slice = slice(None)
         behind = busy[mine]
         if np.count_nonzero(behind) < _FEW * count:
@@ -105,7 +100,7 @@ class Queues:
         early = (row * size).take(mine) + place
         later = (following * size).take(mine) + place
         part = part.take(mine)
-        flat = self._came.reshape(-1)
+        flat = self._came.rows.reshape(-1)
         low = flat.take(early)
         left[some] = low + part * (flat.take(later) - low)
         if rides > 1:
@@ -115,13 +110,3 @@ class Queues:
                 later += count
                 low = flat.take(early)
                 self.rode[k, some] = low + part * (flat.take(later) - low)
-
-    def _deepen(self, step: int) -> None:
-        """Twice the history, each step in its new row."""
-        steps = np.arange(max(step - self._depth + 1, 0), step)
-        old, self._depth = steps % self._depth, 2 * self._depth
-        for name in ("_came", "_total"):
-            held = getattr(self, name)
-            wider = np.zeros((self._depth, *held.shape[1:]))
-            wider[steps % self._depth] = held[old]
-            setattr(self, name, wider)

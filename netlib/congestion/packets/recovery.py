@@ -75,6 +75,9 @@ class Repeats:
         """Count bytes lost without a word."""
         self.silent += np.bincount(flow, lost, self._flows)
 
+    def _by_flow(self, each: Floats) -> Floats:
+        return each if self._one else np.asarray(np.bincount(self._flow, each, self._flows), float)
+
     def arrive(self, step: int, out: Floats, lost: Floats) -> None:
         """(S,) bytes that leave the last queue, and `lost` (S,) bytes so far in front of them."""
         self._coming.put(step, out)
@@ -92,14 +95,14 @@ class Repeats:
         seen = np.where(came > 0, self._unseen, 0)
         self._unseen += gap - seen
         if (seen > _ROUND).any():
-            told = seen if self._one else np.bincount(self._flow, seen, self._flows)
+            told = self._by_flow(seen)
             told = np.minimum(told, self.silent)
             some = np.flatnonzero(told > _ROUND)
             self.silent -= told
             self.out_of_sequence += told / self.wire
             self.packet_seq_err[some] += 1
             self.told.put(step, some, self._back[some], told[some])
-        self.delivered += came if self._one else np.bincount(self._flow, came, self._flows)
+        self.delivered += self._by_flow(came)
         return came
 
     def _back_n(self, step: int, came: Floats, gap: Floats) -> Floats:

@@ -1,4 +1,4 @@
-"""Spreading: by which of its ways a packet goes, and what the receiver has to put back in order.
+"""Spreading: by which of its ways a packet goes.
 
 Read with the chapter "Congestion control", section "Spraying".
 """
@@ -37,10 +37,7 @@ class Spread(Checked):
 
 
 class Ways:
-    """The ways of every flow.
-
-    most  (F,) most bytes that a receiver held because others were missing before them
-    """
+    """The ways of every flow, and which of them its packets take."""
 
     def __init__(self, traffic: Traffic, at: Places, spread: Spread, rng: Generator, dt: float) -> None:
         self.rule, self.rng, self.wire, self.dt = spread, rng, traffic.packet.wire, dt
@@ -55,7 +52,6 @@ class Ways:
         self._offer = np.minimum(self._first[:, None] + np.arange(width), ways - 1)  # (F, ways of a flow)
         self._has = np.arange(width) < self._count[:, None]
         self._bound = np.zeros(len(at.link) + 1)  # bytes ever sent towards each queue
-        self.most = np.zeros(flows)
 
     def share(self, step: int, packets: Floats, gone: Floats) -> Floats:
         """(S,) bytes on each way, of `packets` (F,); `gone` (Q,) bytes have left each queue."""

@@ -1,4 +1,4 @@
-"""Steps: the packet-level engine from the inside; senders, links, queues and receivers in steps of a fraction of a microsecond.
+"""Steps: the packet-level engine from the inside, one advance at a time.
 
 Each step: what the receivers said arrives at the senders, whose controller sets rate and window; NICs send; queues take
 in, mark and serve; what leaves goes to the next queue or to the receiver. Bytes are a fluid, packets are counted where
@@ -19,6 +19,7 @@ from netlib.congestion.packets.lanes import Dealer, Lanes
 from netlib.congestion.packets.lines import Line, picked
 from netlib.congestion.packets.marks import new_marks
 from netlib.congestion.packets.nics import Nics
+from netlib.congestion.packets.order import Order
 from netlib.congestion.packets.places import Places, places
 from netlib.congestion.packets.queues import Queues
 from netlib.congestion.packets.recovery import Recovery, Repeats
@@ -117,6 +118,7 @@ class Engine:
         self.room = traffic.capacity[at.link] * dt
         self.nics = Nics(traffic, dt, switches.lanes)
         self.ways = None if self._one_way else Ways(traffic, at, spread or Spread("random"), rng, dt)
+        self.order = None if self._one_way else Order(traffic)
         self.pauses = Pauses(traffic, switches.pfc, dt) if switches.pfc else None
         self.promises = Promises(traffic, switches.credits, at, dt) if switches.credits else None
         self._dealer = Dealer(at, self.room, switches.lanes) if at.lanes > 1 else None
@@ -242,7 +244,7 @@ class Engine:
         out = queues.serve(step, self._room())
         if self.promises and gone is not None:
             self.promises.spend(at.door, queues.gone - gone)
-            self.promises.watch(step, np.bincount(at.gate, queues.left, len(self.promises.spent)))
+            self.promises.watch(step, np.asarray(np.bincount(at.gate, queues.left, len(self.promises.spent)), float))
         if self.pauses:
             held = np.bincount(at.gate, queues.came - queues.left, len(self.pauses.held))
             self.pauses.watch(step, np.asarray(held, float))
@@ -275,6 +277,11 @@ class Engine:
                 line.put(step, rides)
         self._coming.put(step, going)
         last = out[self._exit]
+        if self.order:
+            came = self.queues.left[self._exit]
+            if self.drops:
+                came = came + self._rode[-1][self._exit] + np.bincount(self.at.way, self.drops.cut, len(came))
+            self.order.watch(step, sent, came)
         if marks is not None:
             self._marks.put(step, marks[self._exit])
         if self.repeats is None:
@@ -290,7 +297,9 @@ class Engine:
 
     def _drop(self, coming: Floats, riding: Floats | None) -> Floats:
         """What gets in of `coming`; losses ride on what follows them, headers of trimmed packets go ahead."""
-        assert self.drops and self.repeats and riding is not None
+        assert self.drops
+        assert self.repeats
+        assert riding is not None
         coming, gone, cut = self.drops.take(coming, self.queues, self.room)
         flow = self.traffic.flow
         if gone.any():
@@ -305,7 +314,8 @@ class Engine:
 
     def _mark(self, passed: Floats, moving: Floats, marks: Floats | None) -> None:
         """Add to `marks` (P,) what the queues mark of `moving` bytes, after `passed` in all."""
-        assert self.marking is not None and marks is not None
+        assert self.marking is not None
+        assert marks is not None
         more = new_marks(passed, moving, self.queues.length, self.at.queue, self.marking, self.wire, self.rng)
         if more is not None:
             marks += more
