@@ -1,7 +1,7 @@
 """Scenarios: incast, permutation, all-to-all, a victim beside an incast, and one flow over a bad cable, on any fabric.
 
 Each returns a Traffic; `netlib.congestion.packets.traffic.incast` is the smallest of them, without a fabric.
-Read with the chapter "Congestion control", section "Who pays".
+Read with the chapter "Congestion control", section "Spraying".
 """
 
 from typing import Literal

@@ -15,13 +15,28 @@ telemetry     what switches stamp on packets
 """
 
 from netlib.congestion.packets.engine import Sender
+from netlib.congestion.packets.senders.credits import CreditSender
 from netlib.congestion.packets.senders.dcqcn import DcqcnPaper, DcqcnVendor
 from netlib.congestion.packets.senders.dctcp import DctcpSender
+from netlib.congestion.packets.senders.hpcc import HpccSender
+from netlib.congestion.packets.senders.nscc import NsccSender
+from netlib.congestion.packets.senders.powertcp import PowerTcpSender
 from netlib.congestion.packets.senders.swift import SwiftSender
 from netlib.congestion.packets.senders.timely import TimelySender
 from netlib.congestion.packets.senders.uncontrolled import UncontrolledSender
 from netlib.congestion.packets.traffic import Traffic
-from netlib.congestion.parameters import Control, Dcqcn, Dctcp, Swift, Timely, Uncontrolled
+from netlib.congestion.parameters import (
+    Control,
+    Credits,
+    Dcqcn,
+    Dctcp,
+    Hpcc,
+    Nscc,
+    PowerTcp,
+    Swift,
+    Timely,
+    Uncontrolled,
+)
 
 
 def sender(control: Control, traffic: Traffic) -> Sender:
@@ -40,6 +55,14 @@ def sender(control: Control, traffic: Traffic) -> Sender:
         return TimelySender(traffic, control)
     if isinstance(control, Swift):
         return SwiftSender(traffic, control)
+    if isinstance(control, Hpcc):
+        return HpccSender(traffic, control)
+    if isinstance(control, PowerTcp):
+        return PowerTcpSender(traffic, control)
+    if isinstance(control, Nscc):
+        return NsccSender(traffic, control)
+    if isinstance(control, Credits):
+        return CreditSender(traffic, control)
     if isinstance(control, Uncontrolled):
         return UncontrolledSender(traffic, control)
     raise ValueError(f"control = {str(control)[:40]!r} is none that sends; give a Dcqcn, Dctcp, Timely, Swift ...")

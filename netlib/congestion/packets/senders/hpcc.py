@@ -43,18 +43,21 @@ class HpccSender:
 
     def react(self, now: float, heard: Heard) -> None:
         """New windows for the flows that heard something."""
-        new = heard.acked > 0
+        new = self._stamps.answered(heard)
         if not new.any():
             return
-        used, seconds = self._stamps.busiest(heard, utilised)
-        over = self._rounds.over(now, heard, heard.delay())
+        used, seconds = self._stamps.busiest(heard, new, utilised)
+        over = new & self._rounds.passed(now, heard.delay())
+        self._rounds.begin(now, over)
         new &= seconds > 0  # the first stamp has none before it
         weight = np.minimum(seconds / self.rtt, 1.0)
         self.used = np.where(new, (1 - weight) * self.used + weight * used, self.used)
         cut = (self.used >= self.control.eta) | (self.stage >= self.control.max_stage)
         by = np.where(cut, self.used / self.control.eta, 1.0)
         rate = self.reference / np.maximum(by, 1e-9) + self.control.additive / self.rtt
-        np.copyto(self.rate, np.clip(rate, LEAST_RATE * self.line, self.line), where=new)
+        rate = np.where(new, np.clip(rate, LEAST_RATE * self.line, self.line), self.rate)
+        heard._engine.nics.repace(self.rate, rate)
+        self.rate = rate
         self.window = self._most * (self.rate / self.line)
         over &= new
         np.copyto(self.reference, self.rate, where=over)

@@ -44,22 +44,25 @@ class PowerTcpSender:
 
     def react(self, now: float, heard: Heard) -> None:
         """New windows for the flows that heard something."""
-        new = heard.acked > 0
+        new = self._stamps.answered(heard)
         if not new.any():
             return
         delay = heard.delay()
         if self.control.theta:
             power, seconds = self._by_delay(now, new, delay)
         else:
-            power, seconds = self._stamps.busiest(heard, powered)
-        over = self._rounds.over(now, heard, delay)
+            power, seconds = self._stamps.busiest(heard, new, powered)
+        over = new & self._rounds.passed(now, delay)
+        self._rounds.begin(now, over)
         new &= seconds > 0  # the first answer has none before it
         weight = np.minimum(seconds / self.rtt, 1.0)
         self.power = np.where(new, (1 - weight) * self.power + weight * power, self.power)
         gamma = self.control.gamma
         aim = self.reference * self.control.eta / np.maximum(self.power, 1e-9) + self.line / self.control.flows
         rate = gamma * aim + (1 - gamma) * self.reference
-        np.copyto(self.rate, np.clip(rate, LEAST_RATE * self.line, self.line), where=new)
+        rate = np.where(new, np.clip(rate, LEAST_RATE * self.line, self.line), self.rate)
+        heard._engine.nics.repace(self.rate, rate)
+        self.rate = rate
         self.window = self._most * (self.rate / self.line)
         np.copyto(self.reference, self.rate, where=over & new)
 

@@ -16,6 +16,7 @@ from netlib.congestion.packets.traffic import Traffic
 
 # The control's own clock: rates are floored at this share of the line, as ns-3 does (100 Mb/s of 100 Gb/s).
 LEAST_RATE = 1e-3
+_ROUND = 1e-3  # bytes that may be missing from a packet, for rounding
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,13 +48,22 @@ class Stamps:
         hops, ways = traffic.way.shape[1] - 1, len(traffic.way)
         self._capacity, self._whose = traffic.capacity, traffic.flow
         self._rtt = traffic.base_rtt()[traffic.flow]
+        self._wire, self._part = traffic.packet.wire, np.zeros(traffic.flows)
         self._step = np.full((hops, ways), -1, np.int64)
         self._length, self._gone = np.zeros((hops, ways)), np.zeros((hops, ways))
 
-    def read(self, heard: Heard) -> Iterator[Stamp]:
-        """The stamps that came with the acknowledgements of this step; they are then the ones before."""
+    def answered(self, heard: Heard) -> Mask:
+        """(F,) whether the acknowledgement of a packet's last byte comes in this step."""
+        self._part += heard.acked
+        whole = self._part >= self._wire - _ROUND
+        self._part[whole] %= self._wire
+        self._part[self._part > self._wire - _ROUND] = 0
+        return whole
+
+    def read(self, heard: Heard, answered: Mask) -> Iterator[Stamp]:
+        """The stamps that came for the flows `answered`; they are then the ones before."""
         engine = heard._engine
-        new = (heard.acked > 0)[self._whose]
+        new = answered[self._whose]
         for hop, (there, queue, step) in enumerate(heard.hops()):
             row = step % engine.log
             length, gone = engine.log_length[row, queue], engine.log_gone[row, queue]
@@ -74,13 +84,14 @@ class Stamps:
             np.copyto(short, length, where=on)
             np.copyto(past, gone, where=on)
 
-    def busiest(self, heard: Heard, measure: Callable[[Stamp], Floats]) -> tuple[Floats, Floats]:
-        """(F,) the largest `measure` of a flow's hops, and the s between the stamps there; 0 where none came."""
-        most, seconds = np.full(len(self._whose), -np.inf), np.zeros(len(self._whose))
-        for stamp in self.read(heard):
-            value = np.where(stamp.valid, measure(stamp), -np.inf)
+    def busiest(
+        self, heard: Heard, answered: Mask, measure: Callable[[Stamp], Floats]
+    ) -> tuple[Floats, Floats]:
+        """(F,) the largest `measure` of a flow's hops, and the s between the stamps there; 0 and 0 where all are 0."""
+        most, seconds = np.zeros(len(self._whose)), np.zeros(len(self._whose))
+        for stamp in self.read(heard, answered):
+            value = np.where(stamp.valid, measure(stamp), 0.0)
             np.copyto(seconds, stamp.seconds, where=value > most)
             np.maximum(most, value, out=most)
-        most[seconds == 0] = 0
         engine = heard._engine
         return engine.by_flow_mean(most), engine.by_flow_mean(seconds)
