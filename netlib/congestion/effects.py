@@ -84,6 +84,7 @@ EFFECTS: Mapping[type, Mapping[str, Consequence]] = {
         "min_rate": ("cuts stop at", lambda c: shown_rate(c.min_rate) if c.min_rate else "no rate"),
         "initial_alpha": ("the first cut takes", lambda c: f"{50 * c.initial_alpha:.3g} %"),
         "clamp_target": ("a second cut moves the target down too:", _plain("clamp_target")),
+        "window": ("BDPs in flight at most, fewer as the rate falls:", _plain("window")),
     },
     Marking: {
         "k_min": ("at 100 Gb/s marks begin at a wait of", lambda c: shown_time(c.k_min / 12.5e9)),
@@ -110,11 +111,15 @@ EFFECTS: Mapping[type, Mapping[str, Consequence]] = {
         "t_high": ("a flow always decreases above", lambda c: shown_time(c.t_high)),
         "min_rtt": ("the gradient is one when a round trip grows between updates by", lambda c: shown_time(c.min_rtt)),
         "segment": ("at 1 Gb/s an update comes every", lambda c: shown_time(c.segment / 125e6)),
-        "hai": ("the increase is five-fold after as many updates as", _plain("hai")),
+        "hai": ("the increase is larger after as many updates in a row as", _plain("hai")),
+        "hyper": ("then it is larger by a factor of", _plain("hyper")),
+        "min_rate": ("cuts stop at", lambda c: shown_rate(c.min_rate)),
     },
     Dctcp: {
         "g": ("round trips until alpha has taken in half of a change:", lambda c: f"{_half(c.g):.3g}"),
         "additive": ("bytes that a round trip without marks adds:", _plain("additive")),
+        "paced": ("it moves a rate, and packets leave evenly:", _plain("paced")),
+        "window": ("BDPs in flight at first and at most:", _plain("window")),
     },
     Swift: {
         "base": ("the delay aimed at, hops and small windows aside, is", lambda c: shown_time(c.base)),
@@ -136,6 +141,7 @@ EFFECTS: Mapping[type, Mapping[str, Consequence]] = {
         "gamma": ("the newest window weighs", _plain("gamma")),
         "flows": ("BDPs of queue that eight flows leave standing:", lambda c: f"{8 / c.flows:.3g}"),
         "theta": ("it sees round trips only, not what switches stamp:", _plain("theta")),
+        "eta": ("the power at which the window rests, over that of a full link without a queue:", _plain("eta")),
     },
     Nscc: {
         "target": ("BDPs of queue left standing:", _plain("target")),
@@ -159,6 +165,8 @@ EFFECTS: Mapping[type, Mapping[str, Consequence]] = {
         ),
         "rate": ("share of the receiver's link that credits ask for:", _plain("rate")),
         "backlog": ("BDPs of credit that one sender may hold:", _plain("backlog")),
+        "packets": ("packets that one credit allows:", _plain("packets")),
+        "echo": ("credits answer packets that came, and nothing else:", _plain("echo")),
     },
     Uncontrolled: {
         "window": ("BDPs that one flow may have in flight:", _plain("window")),

@@ -52,6 +52,7 @@ DIMENSION: Mapping[str, str] = {
     **dict.fromkeys(("min_rtt", "base", "per_hop", "fs_range", "reference_rtt"), "s"),
     **dict.fromkeys(("byte_counter", "segment", "k_min", "k_max", "reference"), "bytes"),
     **dict.fromkeys(("hyper", "min_rate", "delta"), "bytes/s"),
+    "timely.hyper": "1",
     "dcqcn.additive": "bytes/s",
     "dctcp.additive": "bytes",
     "hpcc.additive": "bytes",

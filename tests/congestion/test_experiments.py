@@ -47,7 +47,7 @@ def test_the_same_seed_gives_the_same_bits(scenario):
     for name in one.series:
         assert np.array_equal(one.series[name], two.series[name])
     assert np.array_equal(one.finish, two.finish, equal_nan=True)
-    if scenario in ("loss", "incast", "permutation"):
+    if scenario in ("loss", "permutation"):  # where chance decides about more than a few marks
         assert not np.array_equal(one.series["queue"][: len(other.time)], other.series["queue"][: len(one.time)])
 
 
@@ -60,15 +60,15 @@ def test_an_uncontrolled_incast_is_the_arithmetic():
 def test_a_pause_keeps_the_victim_back():
     """Four to one; the first sender's other flow finds an idle port, and gets a quarter of its line where switches pause."""
     paused, free = (
-        experiment("victim", "uncontrolled", "line-rate", hosts=4, size=4e6, around=around, every=8)
+        experiment("victim", "uncontrolled", "line-rate", hosts=4, size=16e6, around=around, until=2.3e-3, dt=1e-6)
         for around in ("pause", "room")
     )
 
-    def share(seen):
-        middle = (seen.run.time > 0.3e-3) & (seen.run.time < 0.9e-3)
+    def share(seen):  # after the switch has filled to its threshold, and before the victim is done
+        middle = (seen.run.time > 1.3e-3) & (seen.run.time < 2.2e-3)
         return seen.run.rate[middle, -1].mean() / 12.5e9
 
-    assert share(paused) < 0.3 < share(free)
+    assert share(paused) < 0.3 < 0.45 < share(free)
 
 
 @pytest.mark.parametrize(

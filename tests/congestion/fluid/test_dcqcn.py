@@ -160,11 +160,11 @@ def test_marks_by_a_pi_controller_hold_the_queue_for_any_number_of_flows():
 
 
 def test_a_margin_speaks_of_small_disturbances_only():
-    """64 flows with PI at 85 us have a margin of 48 degrees, and from line rate they still swing for ever."""
+    """64 flows with PI at 85 us have a margin of 48 degrees. From line rate the controller winds up all the same."""
     assert phase_margin(dcqcn_loop(PAPER, PI, 5e9, 64), 85e-6) > 45
     run = dcqcn_run(PAPER, PI, 5e9, [10, 64], 85e-6, 0.4, step=5e-6, every=20).settled(0.3)
     assert run.mean[0] == pytest.approx(200e3, rel=0.05)
-    assert run.least[1] == 0 < 100e3 < run.most[1]
+    assert run.most[1] == 0, "marks are remembered for half a second in which the link has nothing to send"
 
 
 def test_a_step_of_marks_rides_at_the_step():
