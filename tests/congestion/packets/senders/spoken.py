@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from types import SimpleNamespace
 
 import numpy as np
@@ -90,7 +91,7 @@ def incasts(
     ends = np.cumsum([0, *senders])
     return [
         Seen(made.finish[a:b] * 1e6, made.peak[k], made.time, made.queue[:, k])
-        for k, (a, b) in enumerate(zip(ends, ends[1:], strict=False))
+        for k, (a, b) in enumerate(pairwise(ends))
     ], made
 
 

@@ -53,6 +53,15 @@ def test_backlog_bounds_what_a_sender_holds() -> None:
     assert sender.credit.max() <= 0.1 * 202_000 + 1000
 
 
+def test_idle_receiver_saves_up_one_credit() -> None:
+    said, sender = Said(TWO), CreditSender(TWO, Credits(start=0.1, rate=1.0, backlog=1.5, packets=4))
+    said.engine.nics.left[:] = 0
+    sender.react(1e-3, said.says(1.0))  # a millisecond in which nobody wanted anything
+    said.engine.nics.left[:] = 1e6
+    sender.react(1e-3 + 1e-9, said.says(1.0))
+    assert sender.granted.sum() == 4000
+
+
 def test_echo_gives_one_credit_for_one_packet() -> None:
     said, sender = Said(TWO), CreditSender(TWO, NDP)
     sender.react(0.0, said.says())
@@ -115,7 +124,7 @@ def test_beside_htsim() -> None:
 
 
 def test_start_queue_drains_at_what_the_pace_leaves() -> None:
-    """The first burst leaves one BDP; at 99 % of the pace it drains in 1.4 ms, and a few packets stay (htsim: 9.2 kB)."""
+    """The first burst leaves one BDP; asked for 99 %, it drains in 1.4 ms, and a few packets stay (htsim: 9.2 kB)."""
     seen, _ = incasts(RCCC, HTSIM, [8], TRIM, size=5e6)
     time, queue = seen[0].time, seen[0].queue
     drained = time[(queue < 2e4) & (time > 1e-4)][0]

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from netlib.congestion.packets.engine import run
 from netlib.congestion.packets.senders.hpcc import HpccSender
 from netlib.congestion.packets.traffic import Packet, incast, together
+from netlib.congestion.packets.traffic import traffic as ways
 from netlib.congestion.parameters import Hpcc
 from netlib.links import Link
 from tests.congestion.packets.senders.spoken import NS3, Said, incasts, jain, mean_of
@@ -102,9 +103,7 @@ def test_order_of_flows_is_nothing() -> None:
 
 def test_two_hops_the_busier_counts() -> None:
     """A way over an idle queue and a crowded one: the window is that of the crowded one alone."""
-    from netlib.congestion.packets.traffic import traffic as ways
-
-    links = dict(capacity=[12.5e9] * 6, latency=[1e-6] * 6, packet=Packet(1000, 1000), start=np.arange(2) * 8e-8)
+    links = {"capacity": [12.5e9] * 6, "latency": [1e-6] * 6, "packet": Packet(1000, 1000), "start": [0, 8e-8]}
     made = [
         run(one, HpccSender(one, LAW), 1e-2, np.random.default_rng(0), dt=1e-7)
         for one in (ways([[0, 2, 3], [1, 4, 3]], 1e6, **links), ways([[0, 3, 5], [1, 3, 5]], 1e6, **links))

@@ -32,6 +32,10 @@ def test_walk_by_stamps() -> None:
     sender.react(5.6e-6, said.says(1000, step=16, length=111_000, gone=30_000))  # nothing came: no news
     assert sender.window[0] == before
     assert sender.power[0] == pytest.approx(power)
+    sender.react(6e-6, said.says(1000, step=20, length=111_000, gone=50_000))  # 20 kB in 0.4 us: the link's rate
+    power = (1 - 0.4 / 4.04) * power + 0.4 / 4.04 * (1 + 111 / 202)
+    assert sender.reference[0] == 50e9  # still the window of the round trip before
+    assert sender.window[0] == pytest.approx(0.9 * (BDP / power + BDP / 100) + 0.1 * BDP)
 
 
 def test_walk_by_round_trips() -> None:
