@@ -31,7 +31,7 @@ def test_sender_by_parameters(kind: type) -> None:
 
 @pytest.mark.parametrize("kind", LAWS)
 def test_flows_of_two_ways(kind: type) -> None:
-    """Two flows sprayed over two spines: all is delivered at nearly both links' rate, and no law trips over the ways."""
+    """Two flows sprayed over two spines: both links carry nearly their rate."""
     ways = [[0, 2, 4, 6], [0, 3, 5, 6], [1, 2, 4, 7], [1, 3, 5, 7]]
     both = traffic(ways, 1e6, [12.5e9] * 8, [1e-6] * 8, Packet(1000, 1000), flow=[0, 0, 1, 1])
     made = run(both, sender(LAWS[kind], both), 1e-3, np.random.default_rng(0))
