@@ -99,10 +99,10 @@ EXERCISE = exercise(
     explain=lambda: (
         f"A pair takes {show(pair(), 'ms')}, a full backward pass {show(backward(), 'ms')}, and the formula leaves "
         f"{show(idle(), 's')} of waiting, {show(one_way(), 's')} under 1F1B. Printed are {BUBBLE / idle():.2f} times "
-        "the formula. It is not the proportions of the passes: a timetable of them, which starts each as early as "
-        f"it can, waits {measured()[0]:.2f} to {measured()[1]:.2f} s, by stage. What neither knows is the time on the "
-        "wire between stages, and that 61 layers, an embedding and a head do not divide evenly by 16; the paper does not "
-        "say what each costs, nor whether its table shows one stage or a mean. Sources: Zhao et al. 2025, table 4; "
+        "the formula. It is not the proportions of the passes: a timetable of them, which starts each as early as it "
+        f"can, waits {measured()[0]:.2f} to {measured()[1]:.2f} s, by stage. What neither knows is the time on the "
+        "wire between stages, and that 61 layers, an embedding and a head do not divide evenly by 16; the paper does "
+        "not say what each costs, nor whether its table shows one stage or a mean. Sources: Zhao et al. 2025, table 4; "
         "deepseek-ai/DualPipe, README; batch and layout from DeepSeek-AI 2024, one sequence a microbatch assumed."
     ),
 )
