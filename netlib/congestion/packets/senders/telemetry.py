@@ -84,9 +84,7 @@ class Stamps:
             np.copyto(short, length, where=on)
             np.copyto(past, gone, where=on)
 
-    def busiest(
-        self, heard: Heard, answered: Mask, measure: Callable[[Stamp], Floats]
-    ) -> tuple[Floats, Floats]:
+    def busiest(self, heard: Heard, answered: Mask, measure: Callable[[Stamp], Floats]) -> tuple[Floats, Floats]:
         """(F,) the largest `measure` of a flow's hops, and the s between the stamps there; 0 and 0 where all are 0."""
         most, seconds = np.zeros(len(self._whose)), np.zeros(len(self._whose))
         for stamp in self.read(heard, answered):
