@@ -174,6 +174,7 @@ class Engine:
         self.nics.flying -= acked
         if self.marking is not None:
             marked = self.by_flow(self._marks.get(step))
+            self.marked += marked
             cnp = self._notices(marked, now)
         done = self._undone & (self.acked >= self._total)
         if done.any():
