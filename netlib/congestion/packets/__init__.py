@@ -4,6 +4,7 @@ traffic   flows on the links of a network, one scenario or many side by side
 places    where ways meet queues, in steps
 queues    first in, first out, by cumulative arrival curves
 gates     PFC and link credits: how a full switch holds back what fills it
+doors     what pauses, credits and lanes together let through
 lines     what takes a fixed number of steps to arrive
 lanes     classes of traffic on one link: in order or by weight
 marks     which packets a queue marks
@@ -11,7 +12,10 @@ nics      senders: paced whole packets, flows in turn
 spreading by which of its ways a packet goes
 drops     full buffers, bad cables, trimmed packets
 recovery  go-back-N and selective repeat
+order     what a receiver must hold because packets overtook others
 hearing   what a controller hears, and what it is
+switches  what all switches of a run do
 steps     all of it, step by step
 engine    a run and what is seen of it
+scenarios incast, permutation, all-to-all, victim, on any fabric
 """

@@ -13,7 +13,8 @@ from netlib.arguments import Floats, declared, floats
 from netlib.congestion.packets.hearing import Heard, Sender
 from netlib.congestion.packets.recovery import Recovery
 from netlib.congestion.packets.spreading import Spread
-from netlib.congestion.packets.steps import Engine, Switches
+from netlib.congestion.packets.steps import Engine
+from netlib.congestion.packets.switches import Switches
 from netlib.congestion.packets.traffic import Ints, Traffic
 
 __all__ = ["Engine", "Heard", "Run", "Sender", "Series", "Switches", "run"]

@@ -222,6 +222,30 @@ def test_delay_is_what_the_queue_held() -> None:
     np.testing.assert_allclose(delay[early], sent[early], atol=1.5 * US)
 
 
+def test_the_log_is_as_long_as_a_byte_is_under_way() -> None:
+    # Two senders share a cable that leads to one of a tenth of the rate: a millisecond waits there, and little before.
+    made = traffic([[0, 2, 3], [1, 2, 3]], 800e3, [RATE, RATE, RATE, RATE / 10], [2 * US] * 4, PACKET)
+    seen: list[float] = []
+
+    class Watch(Steady):
+        def react(self, now: float, heard: Heard) -> None:
+            if heard.acked[0] > 0 and now > 500 * US:
+                engine = heard._engine
+                for valid, queue, step in heard.hops():
+                    if valid[0] and engine.at.link[queue[0]] == 2:
+                        seen.append(float(engine.log_length[step[0] % engine.log, queue[0]]))
+                        assert engine.step - step[0] < engine.log
+
+    engine = Engine(made, Watch(made), Switches(), rng(), 0.25 * US)
+    for _ in range(3500):
+        engine.advance()
+    assert engine.log * 0.25 * US > 800 * US
+    # what left the first queue some 60 us after the start saw it filled by one more link's worth until then
+    first = np.array(seen)
+    assert first.max() == pytest.approx(RATE * 70 * US, rel=0.3)
+    assert (np.diff(first) > -1e-6).mean() > 0.9
+
+
 def test_what_cannot_be_is_refused() -> None:
     made = incast(2, 1e5, LINK, PACKET)
     for words, arguments in {
