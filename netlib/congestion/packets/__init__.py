@@ -19,3 +19,39 @@ steps     all of it, step by step
 engine    a run and what is seen of it
 scenarios incast, permutation, all-to-all, victim, on any fabric
 """
+
+from netlib.congestion.packets.drops import Buffers
+from netlib.congestion.packets.engine import Engine, Heard, Run, Sender, run
+from netlib.congestion.packets.gates import LinkCredits, Pfc
+from netlib.congestion.packets.lanes import Lanes
+from netlib.congestion.packets.recovery import Recovery
+from netlib.congestion.packets.scenarios import all_to_all, flows_between, one_flow, permutation, victim
+from netlib.congestion.packets.spreading import Spread
+from netlib.congestion.packets.switches import Switches
+from netlib.congestion.packets.traffic import Packet, Traffic, incast, over, together, traffic
+
+__all__ = [
+    "Buffers",
+    "Engine",
+    "Heard",
+    "Lanes",
+    "LinkCredits",
+    "Packet",
+    "Pfc",
+    "Recovery",
+    "Run",
+    "Sender",
+    "Spread",
+    "Switches",
+    "Traffic",
+    "all_to_all",
+    "flows_between",
+    "incast",
+    "one_flow",
+    "over",
+    "permutation",
+    "run",
+    "together",
+    "traffic",
+    "victim",
+]

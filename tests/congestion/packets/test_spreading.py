@@ -125,6 +125,26 @@ def test_permutation_of_a_fat_tree_against_packet_level_peers() -> None:
     assert worst > fluid.max()
 
 
+def test_the_delay_of_a_sprayed_flow_is_that_of_its_ways() -> None:
+    made = parallel(2, 2, 300e3)
+    slow = made.capacity.copy()
+    slow[2:4] /= 4  # the two cables between the switches
+    queued = traffic(made.way, 300e3, slow, made.latency, PACKET, flow=made.flow)
+    seen = []
+
+    class Watch(Steady):
+        def react(self, now, heard) -> None:  # type: ignore[no-untyped-def]
+            if heard.acked[0] > 0:
+                seen.append((now, float(heard.delay()[0])))
+
+    run(queued, Watch(queued), 1e-3, rng(), dt=0.1 * US, spread=Spread("round-robin"))
+    now, delay = np.array(seen).T
+    sent = now - delay - queued.base_rtt()[0]
+    early = (sent > 2 * US) & (sent < 15 * US)
+    assert early.sum() > 20
+    np.testing.assert_allclose(delay[early], 3 * sent[early], atol=1.5 * US)  # four times the rate of the cables comes
+
+
 def test_lossy_sprayed_flows_are_still_complete() -> None:
     made = parallel(4, 4, 200e3)
     how = Switches(loss=0.01, buffers=Buffers(30e3))
