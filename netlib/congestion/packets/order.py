@@ -38,7 +38,11 @@ class Order:
         while on.any():
             seen += on
             on &= rows[(seen + 1) % len(rows), self._way] <= came + 0.5
-        missing = np.where(behind, self._flows.rows[seen % len(rows), self._flow], np.inf)
+        row = seen % len(rows)
+        begun = (
+            self._flows.rows[row, self._flow] + came - rows[row, self._way]
+        )  # what came of the next step is in order
+        missing = np.where(behind, begun, np.inf)
         arrived = np.add.reduceat(came, self._first)
         self.held = np.maximum(arrived - np.minimum.reduceat(missing, self._first), 0)
         np.maximum(self.most, self.held, out=self.most)

@@ -76,3 +76,16 @@ def places(traffic: Traffic, dt: float) -> Places:
         lag=steps[way, hop], came=came, gate=came * lanes + lane, door=door, lanes=lanes, before=before,
         entry=number[:, 1], exit=number[np.arange(len(last)), last], nic_lag=steps[:, 0],
     )  # fmt: skip
+
+
+def rest(at: Places) -> Ints:
+    """(P,) steps from coming to a place until the receiver has it, when no queue holds anything."""
+    left = at.lag.copy()
+    place = at.exit
+    while True:
+        before = at.before[place]
+        some = before >= 0
+        if not some.any():
+            return left
+        left[before[some]] = at.lag[before[some]] + left[place[some]]
+        place = np.where(some, before, place)

@@ -14,7 +14,7 @@ import numpy as np
 from netlib.arguments import Floats
 from netlib.congestion.packets.lines import Line, Notices
 from netlib.congestion.packets.nics import Nics
-from netlib.congestion.packets.traffic import Ints, Traffic
+from netlib.congestion.packets.traffic import Ints, Traffic, one_of
 from netlib.congestion.parameters import Checked
 
 _ROUND = 1e-3  # bytes
@@ -36,8 +36,7 @@ class Recovery(Checked):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.scheme not in SCHEMES:
-            raise ValueError(f"scheme = {self.scheme!r} is not one of: {', '.join(map(repr, SCHEMES))}")
+        one_of("scheme", self.scheme, SCHEMES)
 
 
 class Repeats:

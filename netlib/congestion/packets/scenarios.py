@@ -11,11 +11,11 @@ from numpy.random import Generator
 from numpy.typing import ArrayLike
 
 from netlib.arguments import array, declared, floats
-from netlib.congestion.packets.traffic import Ints, Packet, Traffic, over, traffic
+from netlib.congestion.packets.traffic import MOST_SENDERS, Ints, Packet, Traffic, alike, one_of, over, traffic
 from netlib.links import Link
 from netlib.topology import Cables, Fabric, Routes, build, ecmp, routes
-from netlib.topology import paths as follow_paths
-from netlib.topology.routing import Hop
+from netlib.topology.flows import ends
+from netlib.topology.routing import Hop, follow
 
 Paths = Literal["ecmp", "spray"]
 
@@ -32,8 +32,7 @@ def flows_between(
     >>> made.flows, made.flow.tolist()
     (2, [0, 0, 1, 1])
     """
-    if paths not in ("ecmp", "spray"):
-        raise ValueError(f"paths = {paths!r} is not one of: 'ecmp', 'spray'")
+    one_of("paths", paths, ("ecmp", "spray"))
     found = routes(fabric)
     source, target = array("src", src), array("dst", dst)
     if paths == "ecmp":
@@ -51,13 +50,13 @@ def every_way(routes: Routes, src: ArrayLike, dst: ArrayLike) -> tuple[Ints, Int
     >>> way.shape, flow.tolist()
     ((2, 4), [0, 0])
     """
-    source, target = array("src", src), array("dst", dst)
+    source, target = ends(routes.fabric, src, dst)
     ways, whose = [], []
     waiting = [(np.arange(source.size), np.zeros((source.size, 0), np.int64))]
     while waiting:  # branch by branch: choices made before are repeated, then the first new one takes each value
         some, made = waiting.pop()
         branch = _Branch(made)
-        links = follow_paths(routes, source[some], target[some], branch.choose)
+        links = follow(routes, source[some], target[some], branch.choose)
         done = branch.count == 0
         ways.append(links[done])
         whose.append(some[done])
@@ -143,10 +142,10 @@ def victim(
     >>> victim(4, 1e6, Link(1e-6, 50e9), Packet(1000, 1038)).way.tolist()
     [[0, 9], [2, 9], [4, 9], [6, 9], [0, 11]]
     """
-    if senders < 1:
-        raise ValueError(f"senders = {senders} must be at least 1; give the number of hosts in the incast")
-    if shares not in ("sender", "switch"):
-        raise ValueError(f"shares = {shares!r} is not one of: 'sender', 'switch'")
+    if not 1 <= senders <= MOST_SENDERS:
+        raise ValueError(f"senders = {senders} must be between 1 and {MOST_SENDERS}; give the hosts of the incast")
+    one_of("shares", shares, ("sender", "switch"))
+    alike(link)
     own = int(shares == "switch")
     hosts = senders + own + 2  # the last two receive: the incast, and the victim's flow
     near = hosts + own
@@ -171,5 +170,6 @@ def one_flow(size: ArrayLike, link: Link, packet: Packet, hops: int = 2, start: 
     """
     if not 2 <= hops <= 64:
         raise ValueError(f"hops = {hops} must be between 2 and 64; give the number of cables")
+    bandwidth, alpha = alike(link)
     each = np.ones(hops)
-    return traffic([list(range(hops))], size, each * link.bandwidth, each * link.alpha, packet, start)
+    return traffic([list(range(hops))], size, each * bandwidth, each * alpha, packet, start)

@@ -11,7 +11,7 @@ from numpy.random import Generator
 
 from netlib.arguments import Floats
 from netlib.congestion.packets.places import Places
-from netlib.congestion.packets.traffic import Ints, Traffic
+from netlib.congestion.packets.traffic import Ints, Traffic, one_of
 from netlib.congestion.parameters import Checked
 
 POLICIES = ("random", "round-robin", "adaptive", "flowlet")
@@ -32,8 +32,7 @@ class Spread(Checked):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.policy not in POLICIES:
-            raise ValueError(f"policy = {self.policy!r} is not one of: {', '.join(map(repr, POLICIES))}")
+        one_of("policy", self.policy, POLICIES)
 
 
 class Ways:

@@ -6,71 +6,23 @@ it matters: a mark, a CNP, a loss, a choice of way belongs to a packet. The same
 Read with the chapter "Congestion control", section "One bottleneck".
 """
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.random import Generator
 
-from netlib.arguments import Floats, declared_fields, floats
-from netlib.congestion.packets.drops import Buffers, Drops, Losses
-from netlib.congestion.packets.gates import LinkCredits, Pauses, Pfc, Promises
+from netlib.arguments import Floats
+from netlib.congestion.packets.doors import Doors
+from netlib.congestion.packets.drops import Drops, Losses
 from netlib.congestion.packets.hearing import Heard, Mask, Sender
-from netlib.congestion.packets.lanes import Dealer, Lanes
 from netlib.congestion.packets.lines import Line, picked
 from netlib.congestion.packets.marks import new_marks
 from netlib.congestion.packets.nics import Nics
 from netlib.congestion.packets.order import Order
-from netlib.congestion.packets.places import Places, places
+from netlib.congestion.packets.places import Places, places, rest
 from netlib.congestion.packets.queues import Queues
 from netlib.congestion.packets.recovery import Recovery, Repeats
 from netlib.congestion.packets.spreading import Spread, Ways
-from netlib.congestion.packets.traffic import Ints, Traffic
-from netlib.congestion.parameters import Marking
-
-
-@dataclass(frozen=True)
-class Switches:
-    """What all switches and cables of a run do.
-
-    marking       which packets they mark; None: none
-    pfc           how they pause what fills them; None: they do not
-    cnp_interval  s between two CNPs that a receiver sends for one flow; 0: one for each marked packet
-    credits       link credits, in place of pauses; None: none
-    buffers       room for packets, and what becomes of those that find none; None: there is room for all
-    lanes         how links serve several lanes; None: the first lane first
-    loss          share of packets that each cable destroys
-    lossy         numbers of the links that do; (): all
-    """
-
-    marking: Marking | None = None
-    pfc: Pfc | None = None
-    cnp_interval: float = 0.0
-    credits: LinkCredits | None = None
-    buffers: Buffers | None = None
-    lanes: Lanes | None = None
-    loss: float = 0.0
-    lossy: tuple[int, ...] = ()
-
-    def __post_init__(self) -> None:
-        declared_fields(self)
-        floats("cnp_interval", self.cnp_interval)
-        if floats("loss", self.loss) > 0.5:
-            raise ValueError(f"loss = {self.loss:g} is a share of packets; give a number between 0 and 0.5")
-
-    def chance(self, links: int) -> Floats:
-        """(L,) share of packets that each of the links destroys."""
-        where = array_of_links(self.lossy, links)
-        chance = np.zeros(links)
-        chance[where if self.lossy else slice(None)] = self.loss
-        return chance
-
-
-def array_of_links(which: tuple[int, ...], links: int) -> Ints:
-    """The numbers in `which`, refused unless they are links."""
-    for each in which:
-        if isinstance(each, bool) or not isinstance(each, (int, np.integer)) or not 0 <= each < links:
-            raise ValueError(f"lossy = {each!r} is not a link of this traffic; give numbers from 0 to {links - 1}")
-    return np.array(which, np.int64)
+from netlib.congestion.packets.switches import Switches
+from netlib.congestion.packets.traffic import Traffic
 
 
 class Engine:
@@ -115,13 +67,11 @@ class Engine:
         self._loss_rides = lossy
         rides = int(self._mark_rides) + int(lossy)
         self.queues = Queues(at, rides)
-        self.room = traffic.capacity[at.link] * dt
         self.nics = Nics(traffic, dt, switches.lanes)
         self.ways = None if self._one_way else Ways(traffic, at, spread or Spread("random"), rng, dt)
         self.order = None if self._one_way else Order(traffic)
-        self.pauses = Pauses(traffic, switches.pfc, dt) if switches.pfc else None
-        self.promises = Promises(traffic, switches.credits, at, dt) if switches.credits else None
-        self._dealer = Dealer(at, self.room, switches.lanes) if at.lanes > 1 else None
+        self.doors = Doors(traffic, at, switches, dt)
+        self.pauses, self.promises = self.doors.pauses, self.doors.promises
         self.drops = Drops(traffic, at, switches.buffers, chance, rng) if lossy else None
         self.rest = rest(at)
         end = chance[traffic.receiver[traffic.flow]]
@@ -147,6 +97,7 @@ class Engine:
         self.open = flows  # flows that are not done
         self._next_cnp = np.zeros(flows)
         self._nothing, self._no_cnp = np.zeros(flows), np.zeros(flows, bool)
+        self._hops = traffic.way.shape[1] - 1
         self.log = 1 << int(np.ceil(np.log2(4 * (self._acks.turn + 1) + 64)))
         self.log_waited = np.zeros((self.log, len(at.link)))
         self.log_length = np.zeros((self.log, len(at.link)))
@@ -174,6 +125,7 @@ class Engine:
         self.nics.flying -= acked
         if self.marking is not None:
             marked = self.by_flow(self._marks.get(step))
+            self.marked += marked
             cnp = self._notices(marked, now)
         done = self._undone & (self.acked >= self._total)
         if done.any():
@@ -181,7 +133,7 @@ class Engine:
             self._undone &= ~done
             self.open = int(np.count_nonzero(self._undone))
         lost = self.repeats.hear(step, now, acked) if self.repeats else self._nothing
-        self.sender.react(now, Heard(acked, marked, cnp, lost, self))
+        self.sender.react(now, Heard(acked.copy(), marked.copy(), cnp, lost, self))
         self._pass_on(self._send(step))
         self.step += 1
 
@@ -196,7 +148,7 @@ class Engine:
 
     def _send(self, step: int) -> Floats:
         """(S,) bytes that the NICs send in this step."""
-        room = self._gate_packets if self.pauses or self.promises else None
+        room = self.doors.packets if self.doors.shut else None
         packets = self.nics.send(step, self.sender.rate, self.sender.window, room)
         if self.promises:
             self.promises.spend(self.nics.gate, packets * self.wire)
@@ -204,33 +156,9 @@ class Engine:
             return packets * self.wire
         return self.ways.share(step, packets, self.queues.gone)
 
-    def _gate_packets(self, gates: Ints, packets: Floats) -> Floats:
-        """Packets that may go through each gate."""
-        if self.pauses:
-            packets = self.pauses.room(gates, packets)
-        if self.promises:
-            packets = np.minimum(packets, np.floor(self.promises.room(gates, packets * self.wire) / self.wire + 1e-9))
-        return packets
-
-    def _room(self) -> Floats:
-        """(Q,) bytes that each queue may let go in this step: what its link, its lane and the far end allow."""
-        room, door = self.room, self.at.door
-        if self._dealer:
-            want = self.queues.total - self.queues.gone
-            if self.pauses:
-                want = self.pauses.room(door, want)
-            if self.promises:
-                want = self.promises.room(door, want)
-            return self._dealer.room(want)
-        if self.pauses:
-            room = self.pauses.room(door, room)
-        if self.promises:
-            room = self.promises.room(door, room)
-        return room
-
     def _pass_on(self, sent: Floats) -> None:
         """What was sent comes to the queues, what leaves them goes on."""
-        at, queues, step = self.at, self.queues, self.step
+        queues, step = self.queues, self.step
         coming = self._coming.get(step)
         riding = np.array([line.get(step) for line in self._riding]) if self._riding else None
         if riding is None and len(self._rode):
@@ -240,14 +168,10 @@ class Engine:
         if self.marking is not None and self.marking.when == "arrival":
             self._mark(queues.came + coming, coming, None if riding is None else riding[0])
         queues.arrive(step, coming, riding)
-        gone = queues.gone.copy() if self.promises else None
-        out = queues.serve(step, self._room())
-        if self.promises and gone is not None:
-            self.promises.spend(at.door, queues.gone - gone)
-            self.promises.watch(step, np.asarray(np.bincount(at.gate, queues.left, len(self.promises.spent)), float))
-        if self.pauses:
-            held = np.bincount(at.gate, queues.came - queues.left, len(self.pauses.held))
-            self.pauses.watch(step, np.asarray(held, float))
+        gone = queues.gone.copy()
+        out = queues.serve(step, self.doors.bytes(queues))
+        if self.doors.shut:
+            self.doors.watch(step, queues, gone)
         np.maximum(self.peak, queues.length, out=self.peak)
         left = None
         if len(self._rode):
@@ -260,6 +184,19 @@ class Engine:
             marks = np.zeros_like(out) if marks is None else marks
             self._mark(queues.left, out, marks)
         self._hand_over(sent, out, marks, left)
+        self._note()
+
+    def _note(self) -> None:
+        """One more row of the log, which is as long as a byte can be under way."""
+        queues, step = self.queues, self.step
+        while self._hops * float(queues.waited.max()) + 2 * self._acks.turn > self.log:
+            steps = np.arange(max(step - self.log, 0), step)
+            for name in ("log_waited", "log_length", "log_gone"):
+                old = getattr(self, name)
+                longer = np.zeros((2 * self.log, old.shape[1]))
+                longer[steps % (2 * self.log)] = old[steps % self.log]
+                setattr(self, name, longer)
+            self.log *= 2
         row = step % self.log
         self.log_waited[row], self.log_length[row], self.log_gone[row] = queues.waited, queues.length, queues.gone
 
@@ -300,7 +237,7 @@ class Engine:
         assert self.drops
         assert self.repeats
         assert riding is not None
-        coming, gone, cut = self.drops.take(coming, self.queues, self.room)
+        coming, gone, cut = self.drops.take(coming, self.queues, self.doors.room)
         flow = self.traffic.flow
         if gone.any():
             riding[-1] += gone
@@ -319,16 +256,3 @@ class Engine:
         more = new_marks(passed, moving, self.queues.length, self.at.queue, self.marking, self.wire, self.rng)
         if more is not None:
             marks += more
-
-
-def rest(at: Places) -> Ints:
-    """(P,) steps from coming to a place until the receiver has it, when no queue holds anything."""
-    left = at.lag.copy()
-    place = at.exit
-    while True:
-        before = at.before[place]
-        some = before >= 0
-        if not some.any():
-            return left
-        left[before[some]] = at.lag[before[some]] + left[place[some]]
-        place = np.where(some, before, place)

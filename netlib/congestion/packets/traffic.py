@@ -11,12 +11,35 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from netlib.arguments import Floats, array, declared, floats
+from netlib.arguments import Floats, array, declared, declared_fields, floats
 from netlib.links import Link
 from netlib.topology import Fabric
 
 Ints = NDArray[np.int64]
+MOST_SENDERS = 100_000  # of one incast
 MOST_LANES = 16  # InfiniBand has 16 virtual lanes, Ethernet 8 priorities
+
+
+def one_of(name: str, value: object, options: Sequence[str]) -> None:
+    """Refuse a `value` that is none of the words in `options`.
+
+    >>> one_of("paths", "luck", ("ecmp", "spray"))
+    Traceback (most recent call last):
+    ValueError: paths = 'luck' is not one of: 'ecmp', 'spray'
+    """
+    if not isinstance(value, str) or value not in options:
+        raise ValueError(f"{name} = {str(value)[:40]!r} is not one of: {', '.join(map(repr, options))}")
+
+
+def alike(link: Link) -> tuple[float, float]:
+    """Bandwidth and alpha of the one link that all cables are.
+
+    >>> alike(Link(1e-6, 50e9))
+    (50000000000.0, 1e-06)
+    """
+    if np.size(link.bandwidth) != 1 or np.size(link.alpha) != 1:
+        raise ValueError(f"link = {str(link)[:60]!r} holds several links; give one, such as Link(1e-6, 50e9)")
+    return float(np.ravel(link.bandwidth)[0]), float(np.ravel(link.alpha)[0])
 
 
 @dataclass(frozen=True)
@@ -27,6 +50,7 @@ class Packet:
     wire: float
 
     def __post_init__(self) -> None:
+        declared_fields(self)
         floats("payload", self.payload, above=True)
         if floats("wire", self.wire) < self.payload:
             raise ValueError(f"wire = {self.wire:g} is below the payload of {self.payload:g}; give payload and headers")
@@ -184,12 +208,14 @@ def incast(senders: int, size: ArrayLike, link: Link, packet: Packet, start: Arr
     >>> incast(8, 2e6, Link(3.5e-6, 12.5e9), Packet(1000, 1038)).way[:2].tolist()
     [[0, 8], [1, 8]]
     """
-    if senders < 1:
-        raise ValueError(f"senders = {senders} must be at least 1; give the number of hosts that send")
-    nic = np.arange(senders)
+    if not 1 <= senders <= MOST_SENDERS:
+        raise ValueError(
+            f"senders = {senders} must be between 1 and {MOST_SENDERS}; give the number of hosts that send"
+        )
+    nic, (bandwidth, alpha) = np.arange(senders), alike(link)
     return traffic(
-        np.stack([nic, np.full(senders, senders)], axis=1), size, np.full(senders + 1, float(link.bandwidth)),
-        np.full(senders + 1, float(link.alpha)), packet, start,
+        np.stack([nic, np.full(senders, senders)], axis=1), size, np.full(senders + 1, bandwidth),
+        np.full(senders + 1, alpha), packet, start,
     )  # fmt: skip
 
 

@@ -53,6 +53,20 @@ def test_a_paused_flow_is_silent_for_as_long_as_it_is_counted() -> None:
     assert silent.min() > 20
 
 
+@pytest.mark.parametrize("response", [0.0, 1.5e-6])
+def test_a_pause_takes_the_cable_and_the_response_to_act(response: float) -> None:
+    made = incast(2, 400e3, LINK, PACKET)
+    engine = Engine(made, Steady(made), Switches(pfc=Pfc(np.inf, 0, 20e3, 5e3, response)), rng(), 0.25e-6)
+    assert engine.pauses is not None
+    asked = silent = 0
+    while not silent:
+        before = engine.nics.sent[0]
+        engine.advance()
+        asked = asked or (engine.step if engine.pauses.frames[0] else 0)
+        silent = engine.step if engine.nics.sent[0] == before else 0
+    assert silent - asked == round((2e-6 + response) / 0.25e-6), "the step in which the NIC sends nothing"
+
+
 def test_the_dynamic_threshold_falls_as_the_switch_fills() -> None:
     rule = Pfc(buffer=1e6, alpha=0.5, xoff=0, hysteresis=0, response=0)
     assert rule.threshold(np.array([0, 5e5, 1e6, 2e6])).tolist() == [5e5, 2.5e5, 0, 0]

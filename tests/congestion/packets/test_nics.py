@@ -94,7 +94,9 @@ def test_nothing_idles_while_a_lane_waits(seed: int, lanes: int, weighted: bool)
             for b in range(lanes):
                 if got[row, a] < want[row, a] - 1e-6:  # a has not all it wants
                     if level is None:
-                        assert a == b or (got[row, b] == 0 if b > a else got[row, a] == 0 or got[row, b] == want[row, b])
+                        assert a == b or (
+                            got[row, b] == 0 if b > a else got[row, a] == 0 or got[row, b] == want[row, b]
+                        )
                     else:
                         assert level[row, b] <= level[row, a] + 1e-6, "b may not have more than its weight gives"
 

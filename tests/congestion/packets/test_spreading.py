@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from netlib.congestion.packets.drops import Buffers
 from netlib.congestion.packets.engine import Engine, Run, Switches, run
 from netlib.congestion.packets.gates import Pfc
-from netlib.congestion.packets.drops import Buffers
 from netlib.congestion.packets.order import Order
 from netlib.congestion.packets.recovery import Recovery
 from netlib.congestion.packets.scenarios import permutation
@@ -63,7 +63,9 @@ def test_the_shortest_queue_is_found_behind_a_slow_cable() -> None:
 
 def test_adaptive_keeps_shorter_queues_than_chance() -> None:
     made = parallel(8, 8, 500e3)
-    peak = {rule.policy: run(made, Steady(made), 1e-3, rng(), dt=0.1 * US, spread=rule).peak[:8].max() for rule in RULES}
+    peak = {
+        rule.policy: run(made, Steady(made), 1e-3, rng(), dt=0.1 * US, spread=rule).peak[:8].max() for rule in RULES
+    }
     assert peak["adaptive"] < 0.7 * peak["random"]
     held = run(made, Steady(made), 1e-3, rng(), dt=0.1 * US, spread=RULES[0]).counters["reordered"]
     assert held.min() > 3000
@@ -72,7 +74,7 @@ def test_adaptive_keeps_shorter_queues_than_chance() -> None:
 def test_a_flowlet_stays_on_its_way_until_the_flow_pauses() -> None:
     made = parallel(2, 4, 200e3)
     never = run(made, Steady(made), 1e-3, rng(), dt=0.1 * US, spread=Spread("flowlet", 1.0))
-    assert never.counters["reordered"].max() <= 1000, "in order, but for the packet that is coming in"
+    assert never.counters["reordered"].max() <= 1, "in order"
     engine = Engine(made, Steady(made), Switches(), rng(), 0.1 * US, spread=Spread("flowlet", 1.0))
     for _ in range(300):
         engine.advance()
@@ -121,6 +123,26 @@ def test_permutation_of_a_fat_tree_against_packet_level_peers() -> None:
     assert mean == pytest.approx(474, rel=0.15)  # one draw of theirs; max-min of many draws: 393 +- 17
     assert 1.02 < (mean - 14) / fluid.mean() < 1.25, "head-of-line blocking costs something above max-min"
     assert worst > fluid.max()
+
+
+def test_the_delay_of_a_sprayed_flow_is_that_of_its_ways() -> None:
+    made = parallel(2, 2, 300e3)
+    slow = made.capacity.copy()
+    slow[2:4] /= 4  # the two cables between the switches
+    queued = traffic(made.way, 300e3, slow, made.latency, PACKET, flow=made.flow)
+    seen = []
+
+    class Watch(Steady):
+        def react(self, now, heard) -> None:  # type: ignore[no-untyped-def]
+            if heard.acked[0] > 0:
+                seen.append((now, float(heard.delay()[0])))
+
+    run(queued, Watch(queued), 1e-3, rng(), dt=0.1 * US, spread=Spread("round-robin"))
+    now, delay = np.array(seen).T
+    sent = now - delay - queued.base_rtt()[0]
+    early = (sent > 2 * US) & (sent < 15 * US)
+    assert early.sum() > 20
+    np.testing.assert_allclose(delay[early], 3 * sent[early], atol=1.5 * US)  # four times the rate of the cables comes
 
 
 def test_lossy_sprayed_flows_are_still_complete() -> None:

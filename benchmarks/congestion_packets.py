@@ -1,0 +1,120 @@
+"""The packet-level engine: 64 incasts side by side against packet simulators, and how time grows with flows and steps.
+
+Ours runs here, on one core. The peers' seconds were recorded once, each alone on one core of another machine, a Xeon
+shared with other work, so they are good to 30 %: read the ratios as orders of magnitude. Peers: ns-3.39
+(inet-tub/ns3-datacenter at 6ddb4a4) and uet-htsim (ultraethernet/uet-htsim at 40ccb05), Release builds, one incast of
+32 flows of 2 MB at 100 Gb/s. `python -m benchmarks.congestion_packets --growth` writes the table that the book draws.
+"""
+
+import argparse
+import platform
+import time
+from datetime import UTC, datetime
+from pathlib import Path
+
+import numpy as np
+
+from netlib.congestion.packets.engine import Engine, Heard, Switches
+from netlib.congestion.packets.gates import Pfc
+from netlib.congestion.packets.traffic import Packet, Traffic, incast, together
+from netlib.congestion.parameters import Marking
+from netlib.links import Link
+
+ROOT = Path(__file__).resolve().parent.parent
+TABLE = ROOT / "netlib" / "congestion" / "packets" / "growth.csv"
+LINK = Link(3.5e-6, 12.5e9)
+WIRE = Packet(1000, 1038)
+SCENARIOS, DT = 64, 0.5e-6
+
+# CPU seconds of one 32:1 incast, and the last flow's microseconds there; recorded with the versions above.
+RECORDED = {
+    "uet-htsim, PFC only": (0.464, 5225.66),
+    "uet-htsim, NSCC": (0.168, 5242.41),
+    "uet-htsim, HPCC": (0.084, 5205.18),
+    "ns-3.39, DCQCN": (0.67, 10130.0),
+}
+
+
+class Steady:
+    """Line rate, and a window: no control, so that the engine alone is timed."""
+
+    def __init__(self, traffic: Traffic, window: float) -> None:
+        self.rate, self.window = traffic.line_rate, np.full(traffic.flows, window)
+
+    def react(self, now: float, heard: Heard) -> None:
+        """Nothing."""
+
+
+def row(
+    name: str, size: object, ours: float, peer: str | None = None, peer_s: float | None = None
+) -> dict[str, object]:
+    """A row as run.py wants it."""
+    fields = {"name": name, "size": size, "ours_s": ours, "peer": peer, "peer_s": peer_s}
+    return {**fields, "ratio": None if peer_s is None else ours / peer_s}
+
+
+def engine(senders: int, scenarios: int, switches: Switches, window: float = 175e3) -> Engine:
+    """Incasts side by side."""
+    made = together([incast(senders, 2e6, LINK, WIRE)] * scenarios)
+    return Engine(made, Steady(made, window), switches, np.random.default_rng(0), DT)
+
+
+def to_the_end(run: Engine) -> tuple[float, float]:
+    """Processor seconds until all flows are done, and the microseconds that passed for them."""
+    begun = time.process_time()
+    while run.open:
+        run.advance()
+    return time.process_time() - begun, float(run.finish.max() * 1e6)
+
+
+def some_steps(run: Engine, steps: int = 400) -> float:
+    """Processor seconds of a step, once the network is full."""
+    for _ in range(150):
+        run.advance()
+    begun = time.process_time()
+    for _ in range(steps):
+        run.advance()
+    return (time.process_time() - begun) / steps
+
+
+def rows() -> list[dict[str, object]]:
+    """64 incasts until they end, per incast; then a step by number of flows."""
+    pfc = Switches(pfc=Pfc(np.inf, 0, 12 * 4150, 3 * 4150, 0))
+    seconds, last = to_the_end(engine(32, SCENARIOS, pfc))
+    each = seconds / SCENARIOS
+    found = [row(f"64 incasts, PFC only, per incast ({last:.0f} us)", 32, each)]
+    for peer, (recorded, theirs) in RECORDED.items():
+        found.append(row(f"64 incasts, per incast ({theirs:.0f} us there)", 32, each, peer, recorded))
+    for flows in (512, 1024, 2048, 4096):
+        found.append(row("a step of 32-flow incasts", flows, some_steps(engine(32, flows // 32, pfc))))
+    marked = Switches(Marking(100e3, 400e3, 0.2, "departure"), pfc.pfc)
+    found.append(row("a step, marking too", 2048, some_steps(engine(32, 64, marked))))
+    return found
+
+
+def growth() -> None:
+    """Measure and write the table: best of three."""
+    names = [line for line in Path("/proc/cpuinfo").read_text().splitlines() if line.startswith("model name")]
+    lines = [
+        "# Processor seconds of the packet engine: incasts of 32 flows side by side, PFC, steps of 0.5 us.",
+        f"# machine: {names[0].partition(': ')[2] if names else platform.machine()}, {len(names)} cores;"
+        f" Python {platform.python_version()}, numpy {np.__version__}",
+        f"# date: {datetime.now(UTC):%Y-%m-%d}; command: python -m benchmarks.congestion_packets --growth",
+        "flows,steps,seconds",
+    ]
+    pfc = Switches(pfc=Pfc(np.inf, 0, 12 * 4150, 3 * 4150, 0))
+    for flows, steps in ((256, 800), (512, 800), (1024, 800), (2048, 800), (4096, 800), (2048, 400), (2048, 1600)):
+        best = min(some_steps(engine(32, flows // 32, pfc), steps) for _ in range(3)) * steps
+        lines.append(f"{flows},{steps},{best:.3g}")
+        print(lines[-1], flush=True)
+    TABLE.write_text("\n".join(lines) + "\n")
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--growth", action="store_true", help=f"write {TABLE.relative_to(ROOT)}")
+    if parser.parse_args().growth:
+        growth()
+    else:
+        for each in rows():
+            print(each)
