@@ -86,9 +86,7 @@ def experiment(
     ([180.0, 180.0], 1.0)
     """
     if not isinstance(scenario, str) or scenario not in get_args(Scenario):
-        raise ValueError(
-            f"scenario = {str(scenario)[:40]!r} is not one of: {', '.join(map(repr, get_args(Scenario)))}"
-        )
+        raise ValueError(f"scenario = {str(scenario)[:40]!r} is not one of: {', '.join(map(repr, get_args(Scenario)))}")
     cable = link or Link(3.5e-6, 12.5e9)
     rate = float(np.asarray(cable.bandwidth))
     told = preset(control, preset_name, rate)

@@ -19,8 +19,8 @@ EXACT, PUBLISHED = dcqcn_loop(CONTROL, MARKING, RATE, FLOWS), published_loop(CON
 @explorer(
     "stability-map",
     title="How old a signal may be",
-    caption="Phase margin of DCQCN at 40 Gb/s by flows, for a delay of the marks: linearised exactly at the exact fixed "
-    "point, and as published in 2016. Below zero a small push grows into a swing.",
+    caption="Phase margin of DCQCN at 40 Gb/s by flows, for a delay of the marks: linearised exactly at the exact "
+    "fixed point, and as published in 2016. Below zero a small push grows into a swing.",
     alt="Two curves of phase margin against flows, both lowest near ten; the published one is lower in the middle and "
     "higher at the right, and each may cross a horizontal line at zero.",
 )
@@ -44,8 +44,8 @@ def stability_map(
             "published": Number(published[..., ten : ten + 1], "degrees", "published margin of ten flows"),
             "late": Number(critical_delay(EXACT)[ten], "s", "critical delay of ten flows, exact"),
         },
-        reading="With marks {delay} old, ten flows have a margin of {exact}, by the published form {published}. Exactly "
-        "they begin to swing at {late}.",
+        reading="With marks {delay} old, ten flows have a margin of {exact}, by the published form {published}. "
+        "Exactly they begin to swing at {late}.",
         failure=lambda s: (
             "Ten flows swing: a small push grows into a cycle between an empty queue and a full one."
             if s["exact"] < 0
