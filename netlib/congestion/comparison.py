@@ -64,8 +64,8 @@ def difference_table(rows: Sequence[Difference], first: str = "first", second: s
     body = [
         (
             each.field,
-            _with_unit(each.first, each.dimension),
-            _with_unit(each.second, each.dimension),
+            shown_in_unit(each.first, each.dimension),
+            shown_in_unit(each.second, each.dimension),
             "" if each.ratio is None else f"{each.ratio:.3g}",
             each.effect,
         )
@@ -91,10 +91,13 @@ def _effect(field: str, a: Control | Marking, b: Control | Marking) -> str:
     return f"{words} {computed(a)} against {computed(b)}"
 
 
-def _with_unit(value: float | str, dimension: str) -> str:
+def shown_in_unit(value: float | str, dimension: str) -> str:
     """A value as a reader writes it: 55 us, 40 Mb/s, 200 KB."""
     if isinstance(value, (str, bool)) or value == inf:
         return shown(value)
     if dimension == "bytes":
-        return f"{value / 1e3:.4g} KB" if value >= 1e4 else f"{value:.4g} B"
+        unit, name = next(
+            (unit, name) for unit, name in ((1e6, "MB"), (1e3, "KB"), (1, "B")) if value >= 10 * unit or unit == 1
+        )
+        return f"{value / unit:.4g} {name}"
     return {"s": shown_time, "bytes/s": shown_rate}.get(dimension, shown)(value)

@@ -20,7 +20,7 @@ from netlib.fidelity.algorithms import algorithm
 from netlib.fidelity.engines import compared
 
 BOOK = Path(__file__).resolve().parents[2] / "book"
-CHAPTERS = ("01_scale_up.md", "02_scale_out.md", "03_collectives.md")
+CHAPTERS = ("01_scale_up.md", "02_scale_out.md", "03_collectives.md", "04_congestion_control.md")
 
 
 def uncovered(page: str) -> list[str]:

@@ -8,7 +8,7 @@ rows a value is read on a straight line. A step is that of Adams and Bashforth w
 
 which costs one evaluation and errs by step^2. Where a queue is empty, or the marks jump, it errs by one step: so the
 error is measured and not assumed (`checked_step`). Before time 0 the past is the start.
-Read with the chapter "Congestion control", section "Where it rests, and whether it stays".
+Read with the chapter "Congestion control", section "Rest and stability".
 """
 
 from collections.abc import Callable, Mapping

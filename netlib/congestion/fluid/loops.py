@@ -8,7 +8,7 @@ the marks that the queue's change k N/s R sends back,
 L is the loop's gain once around. Where |L| = 1 the angle left until -1 is the phase margin: above 0 disturbances die
 out. L depends on where the loop is cut. Cut at the marks, the rate's own memory stays inside; cut at the delay, all
 that comes late is outside, and the delay that uses up the angle is the critical one. Both cuts agree on the sign.
-Read with the chapter "Congestion control", section "Where it rests, and whether it stays". The method is in any text on feedback.
+Read with the chapter "Congestion control", section "Rest and stability". The method is in any text on feedback.
 """
 
 from collections.abc import Callable

@@ -11,8 +11,8 @@ with what it would see at rest, e, and adds beta:
 
 Voltage and power rest at one point, (w, q) = (C tau + beta, beta). Current sees no difference between one queue and
 another: without beta every q is a rest, with it none is. Feedback is taken to be at once, as in the paper's figure.
-Read with the chapter "Congestion control", section "Delay and telemetry". Source: Addanki, Michel and Schmid, "PowerTCP" (NSDI
-2022), sections 2 and 3 and appendix A.
+Read with the chapter "Congestion control", section "Delay and telemetry". Source: Addanki, Michel and Schmid,
+"PowerTCP" (NSDI 2022), sections 2 and 3 and appendix A.
 """
 
 from dataclasses import dataclass

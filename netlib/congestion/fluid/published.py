@@ -9,7 +9,7 @@ model, that program differs in three more places, all of them found by reproduci
 forgets per packet (g R) instead of per timer (g / tau'); A is held fixed where the timer's share 1/(T R) moves with R;
 and of the rate's own memory the part that is late stands at once, the part at once late, and R_AI A twice.
 `corrected` takes them back one by one: the last loop is `dcqcn_loop`.
-Read with the chapter "Congestion control", section "Where it rests, and whether it stays". Source: Zhu, Ghobadi, Misra and Padhye,
+Read with the chapter "Congestion control", section "Rest and stability". Source: Zhu, Ghobadi, Misra and Padhye,
 "ECN or Delay" (CoNEXT 2016), section 3.1 and appendix A; github.com/jitupadhye-zz/rdma @e7e9160,
 fluidmodel/dcqcn/stability.m and conext2016/figures/pm_*.txt.
 """

@@ -3,7 +3,7 @@
 `dcqcn_loop` differentiates the very equations that `dcqcn_run` integrates, at `rest_point`: nothing is expanded and
 nothing left out. `growth` starts a run beside the fixed point and measures whether the disturbance grows, so that the
 verdict of a margin can be checked by a second way that knows no frequency.
-Read with the chapter "Congestion control", section "Where it rests, and whether it stays". The model: Zhu, Ghobadi, Misra and Padhye,
+Read with the chapter "Congestion control", section "Rest and stability". The model: Zhu, Ghobadi, Misra and Padhye,
 "ECN or Delay" (CoNEXT 2016); this linearisation is ours, theirs is in `netlib.congestion.fluid.published`.
 """
 

@@ -2,7 +2,7 @@
 
 Three ways that share no formula beyond the model's equations: the paper's shortened loop, the exact linearisation, and
 a run that starts 2 % beside the fixed point. Where they disagree, the run decides.
-Read with the chapter "Congestion control", section "Where it rests, and whether it stays".
+Read with the chapter "Congestion control", section "Rest and stability".
 """
 
 from dataclasses import dataclass

@@ -32,9 +32,9 @@ def sorted_finish(paths: Any, control: Any, seed: Any) -> Array:
 @explorer(
     "permutation",
     title="Everybody sends to somebody else",
-    caption="Sixteen hosts of a fat-tree without oversubscription, each sends half a megabyte to another. Finish times, the "
-    "slowest first. Hashing puts several flows on one link while others are empty, and no control of rates can "
-    "mend that; a path for each packet does.",
+    caption="Sixteen hosts of a fat-tree without oversubscription, each sends half a megabyte to another. Finish "
+    "times, the slowest first. Hashing puts several flows on one link while others are empty, and no control of rates "
+    "can mend that; a path for each packet does.",
     alt="Bars of finish time falling from left to right, for one path a flow up to several times the line that marks "
     "the least; for a path a packet all nearly at the line.",
 )
