@@ -9,7 +9,7 @@ Sanders, Speck and Traff (2009) for the two trees; where n is no power of two, c
 import numpy as np
 from numpy.typing import ArrayLike
 
-from netlib.arguments import Floats, Number, floats, formula
+from netlib.arguments import Floats, Number, floats, formula, written
 from netlib.links import Link
 
 
@@ -22,10 +22,11 @@ def ranks(n: ArrayLike, name: str = "n") -> Floats:
     array = floats(name, n, 1, limit=True)  # infinity is refused below, as no whole number
     broken = ~np.isfinite(array) | (array != np.floor(array))
     if broken.any():
-        raise ValueError(f"{name} = {array[broken].flat[0]:g} must be a whole number of ranks")
+        raise ValueError(f"{name} = {array[broken].flat[0]:g} must be a whole number, such as 8")
     return array
 
 
+@written
 def depth(n: ArrayLike) -> Floats:
     """Levels of a binary tree over n ranks: ceil(log2 n).
 

@@ -14,7 +14,7 @@ from typing import cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from netlib.arguments import Floats, array, declared, declared_fields, floats
+from netlib.arguments import Floats, array, declared, declared_fields, floats, quoted, written
 from netlib.collectives.bounds import fits, grouped, ranks_at, well_formed, within
 
 Ints = NDArray[np.int32]
@@ -57,6 +57,7 @@ class Phase:
         """Steps of one repetition."""
         return int(self.step.max(initial=-1)) + 1
 
+    @written
     def placed(
         self, groups: ArrayLike, *, scale: int = 1, offset: ArrayLike = 0, blocks: int = 1, apart: int = 1
     ) -> "Phase":
@@ -113,7 +114,7 @@ def phase(
     for name, each in arrays.items():
         if each.size and each.dtype.kind not in ("b" if name == "add" else "iu"):
             kind = "True or False" if name == "add" else "whole numbers"
-            raise ValueError(f"{name} = {str(given[name])[:40]!r} must be {kind}, one for each message")
+            raise ValueError(f"{name} = {quoted(given[name])} must be {kind}, one for each message")
         if each.size and name in ("step", "src", "dst", "count") and each.min() < (name == "count"):
             raise ValueError(f"{name} = {each.min()} is too small; count from {int(name == 'count')}")
         if each.size and name != "add" and not -(2**31) <= each.min() <= each.max() < 2**31:
@@ -180,7 +181,7 @@ class Schedule:
         for end in ("source", "target"):
             object.__setattr__(self, end, ranks_at(end, getattr(self, end), self.n, weight.size))
         if not isinstance(self.phases, (tuple, list)) or not all(isinstance(part, Phase) for part in self.phases):
-            raise ValueError(f"phases = {str(self.phases)[:40]!r} must be a list of phases; make each with phase(...)")
+            raise ValueError(f"phases = {quoted(self.phases)} must be a list of phases; make each with phase(...)")
         object.__setattr__(self, "phases", tuple(self.phases))
         within(self.phases, self.n, self.switches)
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from netlib.arguments import declared, floats
+from netlib.arguments import declared, floats, quoted
 from netlib.collectives.nccl.bandwidth import OPS
 from netlib.collectives.nccl.graph import Cluster, named
 from netlib.collectives.nccl.selection import selected
@@ -68,7 +68,7 @@ def lint_nccl_env(
     given = parse_env(settings) if isinstance(settings, str) else dict(settings)
     for name, value in given.items():
         if not (isinstance(name, str) and isinstance(value, str)):
-            told = f"settings[{str(name)[:40]!r}] = {str(value)[:40]!r}"
+            told = f"settings[{quoted(name)}] = {quoted(value)}"
             raise ValueError(f"{told} must be text, as in a shell, name and value; write it in quotes")
     if len(given) > MOST:
         raise ValueError(f"settings hold {len(given):,} variables, more than {MOST:,}; paste those of NCCL")

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from netlib.arguments import Floats, clash, declared, floats
+from netlib.arguments import Floats, clash, declared, floats, quoted, written
 from netlib.collectives.nccl.bandwidth import OPS, bandwidths, generation
 from netlib.collectives.nccl.closed import closed_form
 from netlib.collectives.nccl.graph import Cluster
@@ -78,6 +78,7 @@ class Tuning:
         """
         return self._seconds(self.row(name), self._sized(sizes))
 
+    @written
     def times(self, sizes: ArrayLike) -> Floats:
         """(rows, *broadcast of sizes and nodes) seconds; inf where a combination is off.
 
@@ -92,6 +93,7 @@ class Tuning:
             out[row] = np.where(self.enabled[row], self._seconds(int(row), size), np.inf)
         return out
 
+    @written
     def choose(self, sizes: ArrayLike) -> Choice:
         """The combination with the least time for each size, and that time; the first of equals.
 
@@ -218,7 +220,7 @@ def tune(
     chosen, given = edition(version), dict(variables or {})
     for name, value in given.items():
         if not (isinstance(name, str) and isinstance(value, str)):
-            told = f"variables[{str(name)[:40]!r}] = {str(value)[:40]!r}"
+            told = f"variables[{quoted(name)}] = {quoted(value)}"
             raise ValueError(f"{told} must be text, as in a shell, name and value; write it in quotes")
     given = {name: value for name, value in given.items() if value.strip()}  # empty is not set
     cluster = _limited(cluster, given)
