@@ -75,7 +75,7 @@ def double_tree_allreduce_time(size: ArrayLike, n: ArrayLike, link: Link, segmen
     some = np.asarray(h > 0, dtype=np.float64)  # one rank sends nothing
     alpha, beta = np.asarray(link.alpha, dtype=np.float64), some * link.beta
     if segments is not None:
-        k = floats("segments", segments, 1)
+        k = ranks(segments, "segments")
         return 4 * (h + k) * (some * alpha + size * beta / (2 * k))
     best = 4 * h * alpha + size * (2 * beta) + np.sqrt(size) * (2 * np.sqrt(8 * h * alpha * beta))
     coarse = 4 * (h + 1) * some * alpha + size * (2 * (h + 1) * beta)
@@ -100,7 +100,7 @@ def double_tree_broadcast_time(size: ArrayLike, n: ArrayLike, link: Link, segmen
     fill = np.where(n == 1, 0, 2 * (depth(n) - 1) - short)
     alpha = np.asarray(link.alpha, dtype=np.float64)
     if segments is not None:
-        k = floats("segments", segments, 1)
+        k = ranks(segments, "segments")
         time = (fill + 2 * k) * (alpha + size * link.beta / (2 * k))
     else:
         best = fill * alpha + size * link.beta + 2 * np.sqrt(fill * alpha * size * link.beta)

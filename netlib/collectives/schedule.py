@@ -16,9 +16,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from netlib.arguments import Floats, array, declared, declared_fields, floats, quoted, written
 from netlib.collectives.bounds import fits, grouped, ranks_at, well_formed, within
+from netlib.collectives.busbw import OPS
+from netlib.names import nearest
 
 Ints = NDArray[np.int32]
 Mask = NDArray[np.bool_]
+COLLECTIVES = (*OPS, "alltoallv")  # nccl-tests' names, and the one whose blocks differ
 
 
 @dataclass(frozen=True, eq=False)
@@ -174,6 +177,11 @@ class Schedule:
 
     def __post_init__(self) -> None:
         declared_fields(self)
+        if self.op not in COLLECTIVES:
+            known = ", ".join(COLLECTIVES)
+            raise ValueError(
+                f"op = {quoted(self.op)} is no collective; {nearest(self.op, COLLECTIVES, f'use {known}')}"
+            )
         weight = np.array(floats("weight", self.weight)).ravel()
         if not weight.size:
             raise ValueError("weight is empty; give at least one chunk")

@@ -125,6 +125,11 @@ def test_bytes_of_a_buffer():
         (lambda: c.phase(0, [0, 1], 1, 0, True), "src equals dst in a message"),
         (lambda: c.phase(0, [[0], [1, 2]], 1, 0, True), "src = [[0], [1, 2]] has rows of unequal length"),
         (lambda: c.phase(0, 0, 1, 0, True, times="2"), "times = '2' must be a whole number"),
+        (lambda: c.schedule_of("x", "sum", 2, []), "op = 'sum' is no collective; use all_reduce, all_gather"),
+        (
+            lambda: c.schedule_of("x", "all-reduce", 2, []),
+            "op = 'all-reduce' is no collective; did you mean",
+        ),
         (lambda: c.schedule_of("x", "reduce", 2, [], chunks=3, target=[0, 1]), "target = [0, 1] must be one whole"),
         (lambda: c.schedule_of("x", "reduce", 2, [], target=2), "target = 2 must hold ranks below n = 2, or -1"),
         (lambda: c.schedule_of("x", "reduce", 2, [], source=0.5), "source = 0.5 must be one whole number"),

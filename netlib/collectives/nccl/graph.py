@@ -198,6 +198,8 @@ def named(name: str, nodes: ArrayLike = 1, per_node: int = 8, version: str = "2.
     """
     if name not in MACHINES:
         raise ValueError(f"name = {name[:40]!r} is no node type of this module; {nearest(name, MACHINES)}")
+    if not 1 <= per_node <= 8:
+        raise ValueError(f"per_node = {per_node} must be from 1 to 8, the GPUs of a {name}; for a rack make a Cluster")
     machine = MACHINES[name]
     single = _whole("nodes", nodes) == 1
     count = np.where(single, machine.one[0], machine.more[0])
