@@ -132,7 +132,7 @@ def declared_fields(made: Any) -> None:
 def _typed(name: str, value: Any, kinds: tuple[Any, ...]) -> Any:
     """The value, if it is of one of the kinds; a single number as Python's own."""
     if not any(_is(value, kind) for kind in kinds):
-        raise ValueError(_unlike(name, value, kinds[0]))
+        raise ValueError(_unlike(name, value, *kinds))
     if isinstance(value, (np.generic, np.ndarray)) and not value.ndim:
         return value.item()
     return float(value) if isinstance(value, Rational) and not isinstance(value, int) else value  # a fraction
@@ -178,15 +178,18 @@ def _is(value: object, kind: Any) -> bool:
     return isinstance(value, kind)
 
 
-def _unlike(name: str, value: object, kind: Any) -> str:
-    """The sentence for an argument of the wrong kind."""
+def _unlike(name: str, value: object, kind: Any, *others: Any) -> str:
+    """The sentence for an argument of the wrong kind; `others` would do as well."""
     shown = "a number beyond 2^63" if isinstance(value, int) and abs(value) >= 2**63 else quoted(value)
     if kind in _SAID:
-        return f"{name} = {shown} must be {_SAID[kind]}"
+        what, fix = _SAID[kind].split("; ") if "; " in _SAID[kind] else (_SAID[kind], "")
+        also = [_SAID[each].split("; ")[0] for each in others if each in _SAID]
+        return f"{name} = {shown} must be {' or '.join([what, *also])}" + f"; {fix}" * bool(fix)
     made = ", ".join(f"{field.name}=..." for field in fields(kind))
-    return (
-        f"{name} = {shown} is not a {kind.__name__}; make one with {getattr(kind, '_made', f'{kind.__name__}({made})')}"
-    )
+    made = getattr(kind, "_made", f"{kind.__name__}({made})")
+    if called := getattr(kind, "_called", None):  # what is known by name: the function that knows it, and an example
+        made = f"{called[0]}({(value[:40] if isinstance(value, str) else called[1])!r})"
+    return f"{name} = {shown} is not a {kind.__name__}; make one with {made}"
 
 
 def formula(f: Callable[Given, Result]) -> Callable[Given, Result]:

@@ -144,6 +144,7 @@ OWN = {
         "step_time": {"model": MODEL, "cluster": MACHINE},
         "by_order": {"model": MODEL, "cluster": MACHINE},
         "call_time": {"cluster": MACHINE},
+        "cluster": {"id": "a100"},
         "check_fit": {"model": MODEL},
         "stage_layers": {"model": MODEL},
         "token_copies": {"experts": 64, "ep": 8, "g": 8},

@@ -97,7 +97,10 @@ def test_functions_broadcast(n):
         (lambda: c.double_tree_broadcast_time(1, 8, LINK, 2.5), "segments = 2.5 must be a whole number"),
         (lambda: c.pipelined_broadcast_time(1, 8, LINK, 2.5), "segments = 2.5 must be a whole number"),
         (lambda: c.hierarchical_allreduce_time(1, 8, 2, LINK, LINK, segments=2.5), "segments = 2.5 must be a whole"),
-        (lambda: c.ring_allreduce_time(1, "8", LINK), "n = '8' is not a number or an array of numbers; write it without quotes, such as 8"),
+        (
+            lambda: c.ring_allreduce_time(1, "8", LINK),
+            "n = '8' is not a number or an array of numbers; write it without quotes",
+        ),
         (lambda: c.ring_allreduce_time(float("nan"), 8, LINK), "size = nan is not a number; give one of at least 0"),
         (lambda: c.ring_allreduce_time("big", 8, LINK), "size = 'big' is not a number"),
         (lambda: c.busbw_factor(8, "all-reduce"), "op = 'all-reduce' is not an nccl-tests operation"),

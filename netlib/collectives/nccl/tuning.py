@@ -9,6 +9,7 @@ Read with the chapter "Collectives", section "NCCL decides".
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -20,6 +21,7 @@ from netlib.collectives.nccl.graph import Cluster
 from netlib.collectives.nccl.latency import latencies
 from netlib.collectives.nccl.rules import enabled
 from netlib.collectives.nccl.tables import ROWS, Edition, correction, edition, integer, scalar
+from netlib.collectives.nccl.variables import MODELLED, known_variables, variable
 from netlib.names import nearest
 
 Names = NDArray[np.str_]
@@ -222,9 +224,10 @@ def tune(
         if not (isinstance(name, str) and isinstance(value, str)):
             told = f"variables[{quoted(name)}] = {quoted(value)}"
             raise ValueError(f"{told} must be text, as in a shell, name and value; write it in quotes")
+    overlooked = _overlooked(given)
     given = {name: value for name, value in given.items() if value.strip()}  # empty is not set
     cluster = _limited(cluster, given)
-    notes = _notes(chosen, cluster)
+    notes = _notes(chosen, cluster) + overlooked
     if chosen.key < (2, 5):
         names, lat, bandwidth, on, why = closed_form(chosen, cluster, op)
         return Tuning(chosen, cluster, op, operations, given, names, lat, bandwidth, on, why, notes)
@@ -233,6 +236,38 @@ def tune(
     lat = latencies(chosen, cluster, op, _overhead(given))
     names = tuple("/".join(pair) for pair in ROWS)
     return Tuning(chosen, cluster, op, operations, given, names, lat, bandwidth, on & (bandwidth > 0), why, notes)
+
+
+@declared
+def with_variables(tuning: Tuning, settings: Mapping[str, str]) -> Tuning:
+    """The same tuning with variables set; those that are not in `MODELLED` raise ValueError: they change nothing here.
+
+    >>> from netlib.collectives.nccl import named
+    >>> free = tune("2.30.7", named("dgx-h100", 128))
+    >>> ring = with_variables(free, {"NCCL_ALGO": "Ring"})
+    >>> [round(float(each.choose(2**28).seconds) * 1e3, 2) for each in (free, ring)]
+    [1.77, 5.95]
+    """
+    for name in settings:
+        if not variable(name).modelled:
+            told = ", ".join(MODELLED)
+            raise ValueError(f"settings[{name!r}] changes the run, not the plan: the cost model sees only {told}")
+    merged = {**tuning.variables, **settings}
+    return tune(tuning.edition.asked, tuning.cluster, tuning.op, operations=tuning.operations, variables=merged)
+
+
+def _overlooked(variables: Mapping[str, str]) -> tuple[str, ...]:
+    """What is said of variables that the plan does not see; one that is nearly one that it sees is refused."""
+    known = {each.name for each in known_variables()}
+    found = []
+    for name in variables:
+        if name in MODELLED:
+            continue
+        if name not in known and (close := get_close_matches(name.upper(), MODELLED, 1, 0.85)):
+            raise ValueError(f"variables[{quoted(name)}] is not a variable known here; did you mean {close[0]}?")
+        why = "changes the run, not the plan" if name in known else "is not among the variables known here"
+        found.append(f"{name} {why}: these numbers do not depend on it")
+    return tuple(found)
 
 
 def _overhead(variables: Mapping[str, str]) -> float | None:

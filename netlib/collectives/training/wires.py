@@ -32,6 +32,7 @@ class Cluster:
     out: Link
     g: int = 8
     memory: float = float("inf")
+    _called = ("training.cluster", "a100")
 
     def __post_init__(self) -> None:
         declared_fields(self)

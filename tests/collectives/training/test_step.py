@@ -268,7 +268,10 @@ def test_hidden_communication_is_most_of_what_megascale_gained() -> None:
         (lambda: foreign(Layout(tp=4)), "flows hold tp over 4 ranks, where layout has 8"),
         (lambda: foreign(Layout(tp=8, dp=4, pp=2, microbatches=4)), "flows hold dp over 4 ranks, where layout has 2"),
         (lambda: foreign(None), "flows hold nothing of tp, over which layout has several ranks; give step_flows"),
-        (lambda: foreign(Layout(tp=8, pp=2, microbatches=4)), "flows hold nothing of dp, over which layout has several ranks"),
+        (
+            lambda: foreign(Layout(tp=8, pp=2, microbatches=4)),
+            "flows hold nothing of dp, over which layout has several ranks",
+        ),
         (lambda: foreign(Layout(tp=8, dp=2, pp=2, microbatches=2)), "sends, no multiple of layout's microbatches = 4"),
         (lambda: replace(H100, g=0), "g = 0 must be at least 1"),
         (lambda: replace(H100, up=Link(0, [1e9, 2e9])), "must each be one link"),

@@ -262,7 +262,7 @@ def test_bytes_do_not_depend_on_who_has_which_number(tp: int, pp: int, dp: int, 
         (lambda: token_copies(12, 2, 12, 8), "ep = 12 must be a multiple of g = 8"),
         (lambda: token_copies(8, 4, 8, 2, node_limit=1), "node_limit = 1 leaves fewer than top_k = 4"),
         (lambda: token_copies(8, 4, 8, 2, node_limit=0), "node_limit = 0 leaves fewer"),
-        (lambda: step_flows("gpt3", Layout()), "is not a Model"),
+        (lambda: step_flows("llama2-70b", Layout()), r"is not a Model; make one with training.model\('llama2-70b'\)"),
     ],
 )
 def test_bad_input_is_refused_in_a_sentence(call: object, says: str) -> None:
