@@ -12,6 +12,7 @@ from html import escape
 
 from netlib.collectives.nccl import VERDICTS, Verdict, edition, lint_nccl_env, named
 from netlib.course.judge import OPEN, UNREADABLE, Reply
+from netlib.course.reasons import ended
 
 ID = "lint"
 
@@ -32,11 +33,11 @@ def lint_env(text: object = ..., version: str = "2.30.7", machine: str = "dgx-h1
     try:
         found = lint_nccl_env(text, version, named(machine, nodes, version=version))
     except (ValueError, TypeError) as error:
-        return Reply(ID, UNREADABLE, f"Cannot read this: {str(error)[:300]}.")
+        return Reply(ID, UNREADABLE, ended(f"Cannot read this: {str(error)[:300]}"))
     if not found:
         return Reply(ID, OPEN, "There is no assignment in it: a line reads export NAME=value.")
     if all(each.verdict == "unread" for each in found):
-        return Reply(ID, UNREADABLE, f"Cannot read this: {found[0].reason[:300]}.")
+        return Reply(ID, UNREADABLE, ended(f"Cannot read this: {found[0].reason[:300]}"))
     head = f"{len(found)} line{'s' if len(found) > 1 else ''} on {nodes} x {machine}, NCCL {version}."
     if note := edition(version).note:
         head += f" {_sentence(note)}"
@@ -49,7 +50,7 @@ def _kind(text: object) -> str:
 
 
 def _sentence(reason: str) -> str:
-    return f"{reason[:1].upper()}{reason[1:]}."
+    return ended(f"{reason[:1].upper()}{reason[1:]}")
 
 
 def _table(head: str, found: list[Verdict]) -> str:
