@@ -46,7 +46,7 @@ def gone(me: Rank, buffer):
         (yields, "rank 0 returned a generator, which cannot be handed over; return an array of numbers"),
         (lambda me, x: threading.Lock(), "rank 0 returned a lock, which cannot be handed over"),
         (mute, "rank 0 raised Mute"),
-        (lambda me, x: me.send(0.5, x), "there is no rank 0.5 to send with or to: ranks are 0 to 1"),
+        (lambda me, x: me.send(0.5, x), "there is no rank 0.5 to send to: ranks are 0 to 1"),
         (lambda me, x: me.send(float("inf"), x), "there is no rank inf to send"),
         (lambda me, x: me.send("1", x), "there is no rank '1' to send"),
         (lambda me, x: me.group(3), "members = 3 must be a list of ranks"),
