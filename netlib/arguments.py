@@ -21,6 +21,7 @@ Floats = NDArray[np.float64]
 Number = float | Floats
 Given = ParamSpec("Given")
 Result = TypeVar("Result")
+SHOWN = "__signature__"  # where `inspect` and `?` look first
 Made = TypeVar("Made", bound=Callable[..., object])
 
 
@@ -107,7 +108,7 @@ def declared(f: Callable[Given, Result]) -> Callable[Given, Result]:
                 bound.arguments[name] = [_typed(name, each, (parts[name],)) for each in bound.arguments[name]]
         return f(*bound.args, **bound.kwargs)
 
-    checked.__signature__ = _as_written(wanted)  # type: ignore[attr-defined]
+    setattr(checked, SHOWN, _as_written(wanted))
     return checked
 
 
@@ -213,7 +214,7 @@ def formula(f: Callable[Given, Result]) -> Callable[Given, Result]:
                 raise ValueError(sentence) from None
             raise
 
-    checked.__signature__ = _as_written(signature(unwrap(f)))  # type: ignore[attr-defined]
+    setattr(checked, SHOWN, _as_written(signature(unwrap(f))))
     return checked
 
 
@@ -226,7 +227,7 @@ def written(made: Made) -> Made:
     >>> str(signature(written(doubled)))
     '(size: ArrayLike) -> NDArray[float64]'
     """
-    made.__signature__ = _as_written(signature(made))  # type: ignore[attr-defined]
+    setattr(made, SHOWN, _as_written(signature(made)))
     return made
 
 

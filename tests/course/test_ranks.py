@@ -5,6 +5,7 @@ import re
 import socket
 import threading
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -189,6 +190,8 @@ def test_a_sweep_says_why_there_is_nothing():
     assert wrong.verdict == "False, the result of rank 0 lacks what rank 1 gave."
     assert broken.verdict.startswith("Rank 0 raised ZeroDivisionError")
     right = sweep(lambda me, buffer: buffer + me.exchange(1 - me.rank, buffer, 1 - me.rank), 2, [64])
+    endless = replace(broken, trouble="rank 0 still runs; is there a loop without an end?")
+    assert endless.verdict == repr(endless) == "Rank 0 still runs; is there a loop without an end?"
     assert (right.verdict, right.wrong) == ("True", "")
     assert re.fullmatch(r"( +\d+ B +\S+ ms \(wall \S+ ms\)\n?){2}", repr(wrong))
 
