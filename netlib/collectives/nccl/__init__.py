@@ -8,6 +8,7 @@ closed     the single threshold of NCCL 2.4
 switching  the sizes at which the choice changes, exactly
 selection  how NCCL_ALGO and NCCL_PROTO are read
 variables  environment variables: defaults by version, what they change
+settings   what the tuner makes of them
 pastes     what a pasted block of export lines or an mpirun line sets
 lint       a verdict for each line of a pasted configuration
 symmetric  the other, smooth model: kernels for symmetric memory (2.27 and later)

@@ -8,8 +8,7 @@ Read with the chapter "Collectives", section "NCCL decides".
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from difflib import get_close_matches
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -20,8 +19,9 @@ from netlib.collectives.nccl.closed import closed_form
 from netlib.collectives.nccl.graph import Cluster
 from netlib.collectives.nccl.latency import latencies
 from netlib.collectives.nccl.rules import enabled
-from netlib.collectives.nccl.tables import ROWS, Edition, correction, edition, integer, scalar
-from netlib.collectives.nccl.variables import MODELLED, known_variables, variable
+from netlib.collectives.nccl.settings import limited, overhead, overlooked
+from netlib.collectives.nccl.tables import ROWS, Edition, correction, edition, scalar
+from netlib.collectives.nccl.variables import MODELLED, variable
 from netlib.names import nearest
 
 Names = NDArray[np.str_]
@@ -224,16 +224,16 @@ def tune(
         if not (isinstance(name, str) and isinstance(value, str)):
             told = f"variables[{quoted(name)}] = {quoted(value)}"
             raise ValueError(f"{told} must be text, as in a shell, name and value; write it in quotes")
-    overlooked = _overlooked(given)
+    unseen = overlooked(given)
     given = {name: value for name, value in given.items() if value.strip()}  # empty is not set
-    cluster = _limited(cluster, given)
-    notes = _notes(chosen, cluster) + overlooked
+    cluster = limited(cluster, given)
+    notes = _notes(chosen, cluster) + unseen
     if chosen.key < (2, 5):
         names, lat, bandwidth, on, why = closed_form(chosen, cluster, op)
         return Tuning(chosen, cluster, op, operations, given, names, lat, bandwidth, on, why, notes)
     on, why = enabled(chosen, cluster, op, given)
     bandwidth = bandwidths(chosen, cluster, op)
-    lat = latencies(chosen, cluster, op, _overhead(given))
+    lat = latencies(chosen, cluster, op, overhead(given))
     names = tuple("/".join(pair) for pair in ROWS)
     return Tuning(chosen, cluster, op, operations, given, names, lat, bandwidth, on & (bandwidth > 0), why, notes)
 
@@ -254,48 +254,6 @@ def with_variables(tuning: Tuning, settings: Mapping[str, str]) -> Tuning:
             raise ValueError(f"settings[{name!r}] changes the run, not the plan: the cost model sees only {told}")
     merged = {**tuning.variables, **settings}
     return tune(tuning.edition.asked, tuning.cluster, tuning.op, operations=tuning.operations, variables=merged)
-
-
-def _overlooked(variables: Mapping[str, str]) -> tuple[str, ...]:
-    """What is said of variables that the plan does not see; one that is nearly one that it sees is refused."""
-    known = {each.name for each in known_variables()}
-    found = []
-    for name in variables:
-        if name in MODELLED:
-            continue
-        if name not in known and (close := get_close_matches(name.upper(), MODELLED, 1, 0.85)):
-            raise ValueError(f"variables[{quoted(name)}] is not a variable known here; did you mean {close[0]}?")
-        why = "changes the run, not the plan" if name in known else "is not among the variables known here"
-        found.append(f"{name} {why}: these numbers do not depend on it")
-    return tuple(found)
-
-
-def _overhead(variables: Mapping[str, str]) -> float | None:
-    """NCCL_NET_OVERHEAD in seconds; it is given in nanoseconds, and -2 stands for the default."""
-    text = variables.get("NCCL_NET_OVERHEAD", "-2").strip()
-    value = integer(text)
-    if value is None:
-        raise ValueError(f"NCCL_NET_OVERHEAD = {text[:40]!r} is no whole number; give nanoseconds")
-    return None if value == -2 else value * 1e-9
-
-
-def _limited(cluster: Cluster, variables: Mapping[str, str]) -> Cluster:
-    """The communicator's channels within the user's limits; the searched graph, and so the plan's bandwidth, stays."""
-    limits: dict[str, int] = {}
-    for name in ("NCCL_MIN_CTAS", "NCCL_MIN_NCHANNELS", "NCCL_MAX_CTAS", "NCCL_MAX_NCHANNELS"):
-        if name in variables:
-            text = variables[name].strip()
-            limit = integer(text)
-            if limit is None or limit < 1:
-                raise ValueError(f"{name} = {text[:40]!r} must be a whole number, 1 or more; give channels")
-            limits[name] = limit
-    if not limits:
-        return cluster
-    count = np.asarray(cluster.ring.count if cluster.channels is None else cluster.channels)
-    most = min([v for name, v in limits.items() if "MAX" in name], default=None)
-    least = max([v for name, v in limits.items() if "MIN" in name], default=None)
-    count = count if most is None else np.minimum(count, most)
-    return replace(cluster, channels=count if least is None else np.maximum(count, least))
 
 
 def _notes(chosen: Edition, cluster: Cluster) -> tuple[str, ...]:
