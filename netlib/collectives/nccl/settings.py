@@ -36,8 +36,8 @@ def overlooked(variables: Mapping[str, str]) -> tuple[str, ...]:
 def overhead(variables: Mapping[str, str]) -> float | None:
     """NCCL_NET_OVERHEAD in seconds; it is given in nanoseconds, and -2 stands for the default.
 
-    >>> overhead({"NCCL_NET_OVERHEAD": "1000"}), overhead({})
-    (1e-06, None)
+    >>> overhead({"NCCL_NET_OVERHEAD": "0"}), overhead({})
+    (0.0, None)
     """
     text = variables.get("NCCL_NET_OVERHEAD", "-2").strip()
     value = integer(text)
