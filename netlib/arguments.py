@@ -5,11 +5,11 @@ of the argument, its value, what to give. No message of numpy's reaches a learne
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import fields, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from functools import wraps
-from inspect import signature
+from inspect import Signature, formatannotation, signature, unwrap
 from numbers import Rational, Real
-from re import search
+from re import search, sub
 from types import NoneType, UnionType
 from typing import Any, ParamSpec, TypeVar, get_args, get_origin
 
@@ -21,6 +21,19 @@ Floats = NDArray[np.float64]
 Number = float | Floats
 Given = ParamSpec("Given")
 Result = TypeVar("Result")
+SHOWN = "__signature__"  # where `inspect` and `?` look first
+Made = TypeVar("Made", bound=Callable[..., object])
+
+
+def quoted(value: object) -> str:
+    """A value as a sentence quotes it, in one line and not too long: text in quotes, and nothing else.
+
+    >>> quoted("8"), quoted(8), quoted(None), quoted([1, 2])
+    ("'8'", '8', 'None', '[1, 2]')
+    """
+    if isinstance(value, str):
+        return repr(str(value)[:40])
+    return " ".join(str(value).split())[:40] or type(value).__name__
 
 
 def floats(name: str, value: ArrayLike, least: float = 0.0, *, above: bool = False, limit: bool = False) -> Floats:
@@ -39,11 +52,15 @@ def floats(name: str, value: ArrayLike, least: float = 0.0, *, above: bool = Fal
             raise TypeError
         array = given.astype(np.float64, copy=False)
     except (TypeError, ValueError, OverflowError):
-        example = "write bytes, seconds or bytes/s, such as 1e9 or parse('1 GB').value"
-        raise ValueError(f"{name} = {str(value)[:40]!r} is not a number or an array of numbers; {example}") from None
+        # what counts from 1 is a number of things; the rest has a unit
+        count = "write it without quotes, such as 8" if least >= 1 else ""
+        example = count or "write bytes, seconds or bytes/s, such as 1e9 or parse('1 GB').value"
+        raise ValueError(f"{name} = {quoted(value)} is not a number or an array of numbers; {example}") from None
     wrong = ~(array > least) if above else ~(array >= least)
     if wrong.any():
         first = array[wrong].flat[0]
+        if np.isnan(first):
+            raise ValueError(f"{name} = nan is not a number; give one {'above' if above else 'of at least'} {least:g}")
         raise ValueError(f"{name} = {first:g} must be {'above' if above else 'at least'} {least:g}")
     if not (limit or np.isfinite(array).all()):
         raise ValueError(f"{name} = inf must be finite; give the largest value that you mean")
@@ -55,12 +72,12 @@ def array(name: str, value: ArrayLike) -> NDArray[Any]:
 
     >>> array("src", [[1], [2, 3]])
     Traceback (most recent call last):
-    ValueError: src = '[[1], [2, 3]]' has rows of unequal length; make all equally long
+    ValueError: src = [[1], [2, 3]] has rows of unequal length; make all equally long
     """
     try:
         return np.asarray(value)
     except ValueError:
-        raise ValueError(f"{name} = {str(value)[:40]!r} has rows of unequal length; make all equally long") from None
+        raise ValueError(f"{name} = {quoted(value)} has rows of unequal length; make all equally long") from None
 
 
 def declared(f: Callable[Given, Result]) -> Callable[Given, Result]:
@@ -74,7 +91,7 @@ def declared(f: Callable[Given, Result]) -> Callable[Given, Result]:
     Traceback (most recent call last):
     ValueError: k = '8' must be a whole number; write it without quotes or point, such as 8
     """
-    wanted = signature(f)
+    wanted = signature(unwrap(f))
     kinds = {name: kind for name, one in wanted.parameters.items() if (kind := _kinds(one.annotation))}
     parts = {name: part for name, one in wanted.parameters.items() if (part := _part(one.annotation))}
 
@@ -91,6 +108,7 @@ def declared(f: Callable[Given, Result]) -> Callable[Given, Result]:
                 bound.arguments[name] = [_typed(name, each, (parts[name],)) for each in bound.arguments[name]]
         return f(*bound.args, **bound.kwargs)
 
+    setattr(checked, SHOWN, _as_written(wanted))
     return checked
 
 
@@ -115,7 +133,7 @@ def declared_fields(made: Any) -> None:
 def _typed(name: str, value: Any, kinds: tuple[Any, ...]) -> Any:
     """The value, if it is of one of the kinds; a single number as Python's own."""
     if not any(_is(value, kind) for kind in kinds):
-        raise ValueError(_unlike(name, value, kinds[0]))
+        raise ValueError(_unlike(name, value, *kinds))
     if isinstance(value, (np.generic, np.ndarray)) and not value.ndim:
         return value.item()
     return float(value) if isinstance(value, Rational) and not isinstance(value, int) else value  # a fraction
@@ -161,15 +179,18 @@ def _is(value: object, kind: Any) -> bool:
     return isinstance(value, kind)
 
 
-def _unlike(name: str, value: object, kind: Any) -> str:
-    """The sentence for an argument of the wrong kind."""
-    shown = "'a number beyond 2^63'" if isinstance(value, int) and abs(value) >= 2**63 else repr(str(value)[:40])
+def _unlike(name: str, value: object, kind: Any, *others: Any) -> str:
+    """The sentence for an argument of the wrong kind; `others` would do as well."""
+    shown = "a number beyond 2^63" if isinstance(value, int) and abs(value) >= 2**63 else quoted(value)
     if kind in _SAID:
-        return f"{name} = {shown if isinstance(value, str) else shown[1:-1]} must be {_SAID[kind]}"
+        what, fix = _SAID[kind].split("; ") if "; " in _SAID[kind] else (_SAID[kind], "")
+        also = [_SAID[each].split("; ")[0] for each in others if each in _SAID]
+        return f"{name} = {shown} must be {' or '.join([what, *also])}" + f"; {fix}" * bool(fix)
     made = ", ".join(f"{field.name}=..." for field in fields(kind))
-    return (
-        f"{name} = {shown} is not a {kind.__name__}; make one with {getattr(kind, '_made', f'{kind.__name__}({made})')}"
-    )
+    made = getattr(kind, "_made", f"{kind.__name__}({made})")
+    if called := getattr(kind, "_called", None):  # what is known by name: the function that knows it, and an example
+        made = f"{called[0]}({(value[:40] if isinstance(value, str) else called[1])!r})"
+    return f"{name} = {shown} is not a {kind.__name__}; make one with {made}"
 
 
 def formula(f: Callable[Given, Result]) -> Callable[Given, Result]:
@@ -193,17 +214,61 @@ def formula(f: Callable[Given, Result]) -> Callable[Given, Result]:
                 raise ValueError(sentence) from None
             raise
 
+    setattr(checked, SHOWN, _as_written(signature(unwrap(f))))
     return checked
+
+
+def written(made: Made) -> Made:
+    """`made`, whose `?` in a notebook shows its types as its file writes them; `declared` and `formula` do it anyway.
+
+    numpy spells ArrayLike in 400 letters.
+
+    >>> def doubled(size: ArrayLike) -> Floats: return 2 * np.asarray(size)
+    >>> str(signature(written(doubled)))
+    '(size: ArrayLike) -> NDArray[float64]'
+    """
+    setattr(made, SHOWN, _as_written(signature(made)))
+    return made
+
+
+@dataclass(frozen=True)
+class _Written:
+    """A type as a file of netlib writes it: `inspect` shows what `repr` returns."""
+
+    text: str
+
+    def __repr__(self) -> str:
+        return self.text
+
+
+def _as_written(wanted: Signature) -> Signature:
+    """The same signature for the eye."""
+
+    def short(annotation: Any) -> Any:
+        if annotation is Signature.empty:
+            return annotation
+        many, text = (_bare(formatannotation(each)) for each in (ArrayLike, annotation))
+        text = text.replace(many, "ArrayLike").replace(f"{many[:-1]}, NoneType]", "ArrayLike | None")
+        return _Written(sub(r"ndarray\[tuple\[Any, \.\.\.\], dtype\[(\w+)\]\]", r"NDArray[\1]", text))
+
+    parameters = [one.replace(annotation=short(one.annotation)) for one in wanted.parameters.values()]
+    return wanted.replace(parameters=parameters, return_annotation=short(wanted.return_annotation))
+
+
+def _bare(text: str) -> str:
+    """Names of types without their modules."""
+    return sub(r"\b(?:netlib|numpy|typing|collections\.abc)\.(?:\w+\.)*", "", text)
 
 
 def _unfit(f: Callable[..., object], error: Exception, values: tuple[object, ...], named: dict[str, object]) -> str:
     """Which arguments of `f` made numpy or Python raise `error`, as one sentence; "" if they did not."""
     try:
-        given = signature(f).bind(*values, **named).arguments
+        wants = signature(unwrap(f))
+        given = wants.bind(*values, **named).arguments
     except TypeError:
         return ""  # an argument too many or too few, which Python says well
     for name, value in given.items():
-        wanted = signature(f).parameters[name].annotation
+        wanted = wants.parameters[name].annotation
         if isinstance(wanted, type) and is_dataclass(wanted) and not isinstance(value, wanted):
             return _unlike(name, value, wanted)
     given = {"link" if name == "self" else name: value for name, value in given.items()}

@@ -146,7 +146,8 @@ def show(value: float, unit: str = "", digits: int = 3) -> str:
     try:
         scaled = float(value / _UNITS[unit][0])
     except (TypeError, OverflowError):
-        raise ValueError(f"value = {str(value)[:40]!r} is not one number; show an array entry by entry") from None
+        told = repr(value[:40]) if isinstance(value, str) else " ".join(str(value).split())[:40]
+        raise ValueError(f"value = {told} is not one number; show an array entry by entry") from None
     if scaled == 0 or not math.isfinite(scaled):
         printed = f"{scaled:g}"
     else:

@@ -63,8 +63,8 @@ def test_refusals_name_the_fix(text, said):
     [
         ((1.0, "furlong"), "unit = 'furlong' is not known"),
         ((1.0, ["s"]), "is not known"),
-        (([1.0, 2.0], "s"), r"value = '\[1.0, 2.0\]' is not one number"),
-        ((None, "s"), "value = 'None' is not one number"),
+        (([1.0, 2.0], "s"), r"value = \[1.0, 2.0\] is not one number"),
+        ((None, "s"), "value = None is not one number"),
         ((10**400, "s"), "is not one number"),
         ((1.0, "s", 0), "digits = 0 must be"),
         ((1.0, "s", 2.5), "digits = 2.5 must be"),

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from netlib.arguments import array
+from netlib.arguments import array, quoted
 from netlib.topology.fabric import whole
 
 MOST = 2**24
@@ -46,9 +46,9 @@ def ranks_at(end: str, value: ArrayLike, n: int, chunks: int) -> NDArray[np.int3
     ranks = array(end, value)
     several = ranks.shape if ranks.ndim == 2 and ranks.size else (chunks,)
     if ranks.dtype.kind not in "iu" or (ranks.ndim and ranks.shape[:1] != (chunks,)) or ranks.ndim > 2:
-        raise ValueError(f"{end} = {str(value)[:40]!r} must be one whole number, or one for each of {chunks} chunks")
+        raise ValueError(f"{end} = {quoted(value)} must be one whole number, or one for each of {chunks} chunks")
     if ranks.size and not (ranks.min() >= -1 and ranks.max() < n):
-        raise ValueError(f"{end} = {str(value)[:40]!r} must hold ranks below n = {n}, or -1 for all")
+        raise ValueError(f"{end} = {quoted(value)} must hold ranks below n = {n}, or -1 for all")
     return np.broadcast_to(ranks, several).astype(np.int32)
 
 
@@ -108,5 +108,5 @@ def grouped(groups: ArrayLike, offset: ArrayLike, least: int) -> tuple[NDArray[n
     if ranks.dtype.kind not in "iu" or ranks.ndim > 2 or ranks.shape[1] < least:
         raise ValueError(f"groups has shape {ranks.shape}; give whole numbers (G, n), n at least {least}")
     if moved.dtype.kind not in "iu" or moved.shape not in ((), (1,), ranks.shape[:1]):
-        raise ValueError(f"offset = {str(offset)[:40]!r} must be one whole number, or one for each group")
+        raise ValueError(f"offset = {quoted(offset)} must be one whole number, or one for each group")
     return ranks.astype(np.int32), np.broadcast_to(moved, len(ranks)).astype(np.int32)

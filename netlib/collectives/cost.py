@@ -9,7 +9,7 @@ Sanders, Speck and Traff (2009) for the two trees; where n is no power of two, c
 import numpy as np
 from numpy.typing import ArrayLike
 
-from netlib.arguments import Floats, Number, floats, formula
+from netlib.arguments import Floats, Number, floats, formula, written
 from netlib.links import Link
 
 
@@ -22,10 +22,11 @@ def ranks(n: ArrayLike, name: str = "n") -> Floats:
     array = floats(name, n, 1, limit=True)  # infinity is refused below, as no whole number
     broken = ~np.isfinite(array) | (array != np.floor(array))
     if broken.any():
-        raise ValueError(f"{name} = {array[broken].flat[0]:g} must be a whole number of ranks")
+        raise ValueError(f"{name} = {array[broken].flat[0]:g} must be a whole number, such as 8")
     return array
 
 
+@written
 def depth(n: ArrayLike) -> Floats:
     """Levels of a binary tree over n ranks: ceil(log2 n).
 
@@ -74,7 +75,7 @@ def double_tree_allreduce_time(size: ArrayLike, n: ArrayLike, link: Link, segmen
     some = np.asarray(h > 0, dtype=np.float64)  # one rank sends nothing
     alpha, beta = np.asarray(link.alpha, dtype=np.float64), some * link.beta
     if segments is not None:
-        k = floats("segments", segments, 1)
+        k = ranks(segments, "segments")
         return 4 * (h + k) * (some * alpha + size * beta / (2 * k))
     best = 4 * h * alpha + size * (2 * beta) + np.sqrt(size) * (2 * np.sqrt(8 * h * alpha * beta))
     coarse = 4 * (h + 1) * some * alpha + size * (2 * (h + 1) * beta)
@@ -99,7 +100,7 @@ def double_tree_broadcast_time(size: ArrayLike, n: ArrayLike, link: Link, segmen
     fill = np.where(n == 1, 0, 2 * (depth(n) - 1) - short)
     alpha = np.asarray(link.alpha, dtype=np.float64)
     if segments is not None:
-        k = floats("segments", segments, 1)
+        k = ranks(segments, "segments")
         time = (fill + 2 * k) * (alpha + size * link.beta / (2 * k))
     else:
         best = fill * alpha + size * link.beta + 2 * np.sqrt(fill * alpha * size * link.beta)

@@ -137,7 +137,7 @@ def pipelined_broadcast_time(size: ArrayLike, n: ArrayLike, link: Link, segments
     size, n = floats("size", size), ranks(n)
     alpha = np.asarray(link.alpha, dtype=np.float64)
     if segments is not None:
-        k = floats("segments", segments, 1)
+        k = ranks(segments, "segments")
         time = (n - 2 + k) * (alpha + size * link.beta / k)
     else:
         hops = np.maximum(n - 2, 0)

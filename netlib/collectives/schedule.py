@@ -14,11 +14,14 @@ from typing import cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from netlib.arguments import Floats, array, declared, declared_fields, floats
+from netlib.arguments import Floats, array, declared, declared_fields, floats, quoted, written
 from netlib.collectives.bounds import fits, grouped, ranks_at, well_formed, within
+from netlib.collectives.busbw import OPS
+from netlib.names import nearest
 
 Ints = NDArray[np.int32]
 Mask = NDArray[np.bool_]
+COLLECTIVES = (*OPS, "alltoallv")  # nccl-tests' names, and the one whose blocks differ
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,6 +60,7 @@ class Phase:
         """Steps of one repetition."""
         return int(self.step.max(initial=-1)) + 1
 
+    @written
     def placed(
         self, groups: ArrayLike, *, scale: int = 1, offset: ArrayLike = 0, blocks: int = 1, apart: int = 1
     ) -> "Phase":
@@ -113,7 +117,7 @@ def phase(
     for name, each in arrays.items():
         if each.size and each.dtype.kind not in ("b" if name == "add" else "iu"):
             kind = "True or False" if name == "add" else "whole numbers"
-            raise ValueError(f"{name} = {str(given[name])[:40]!r} must be {kind}, one for each message")
+            raise ValueError(f"{name} = {quoted(given[name])} must be {kind}, one for each message")
         if each.size and name in ("step", "src", "dst", "count") and each.min() < (name == "count"):
             raise ValueError(f"{name} = {each.min()} is too small; count from {int(name == 'count')}")
         if each.size and name != "add" and not -(2**31) <= each.min() <= each.max() < 2**31:
@@ -173,6 +177,11 @@ class Schedule:
 
     def __post_init__(self) -> None:
         declared_fields(self)
+        if self.op not in COLLECTIVES:
+            known = ", ".join(COLLECTIVES)
+            raise ValueError(
+                f"op = {quoted(self.op)} is no collective; {nearest(self.op, COLLECTIVES, f'use {known}')}"
+            )
         weight = np.array(floats("weight", self.weight)).ravel()
         if not weight.size:
             raise ValueError("weight is empty; give at least one chunk")
@@ -180,7 +189,7 @@ class Schedule:
         for end in ("source", "target"):
             object.__setattr__(self, end, ranks_at(end, getattr(self, end), self.n, weight.size))
         if not isinstance(self.phases, (tuple, list)) or not all(isinstance(part, Phase) for part in self.phases):
-            raise ValueError(f"phases = {str(self.phases)[:40]!r} must be a list of phases; make each with phase(...)")
+            raise ValueError(f"phases = {quoted(self.phases)} must be a list of phases; make each with phase(...)")
         object.__setattr__(self, "phases", tuple(self.phases))
         within(self.phases, self.n, self.switches)
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from netlib.arguments import Floats, declared, floats
+from netlib.arguments import Floats, declared, floats, quoted
 from netlib.collectives.schedule import Ints, Schedule
 from netlib.collectives.turns import Places, numbered, turns
 from netlib.topology.fabric import Fabric, indices
@@ -85,12 +85,12 @@ def wired(
     many = fabric.hosts.size
     places = np.arange(many, dtype=np.int32) if ranks is None else indices("ranks", ranks, many)
     if np.unique(places).size < places.size:
-        raise ValueError(f"ranks = {str(ranks)[:40]!r} puts two ranks on one host; give each a host of its own")
+        raise ValueError(f"ranks = {quoted(ranks)} puts two ranks on one host; give each a host of its own")
     inner = np.setdiff1d(np.flatnonzero(fabric.tier == 0), fabric.hosts).astype(np.int32)  # NVSwitches of nodes
     known = np.concatenate([inner, fabric.switches])
     adding = known if switches is None else indices("switches", switches, fabric.vertices)
     if np.isin(adding, fabric.hosts).any():
-        raise ValueError(f"switches = {str(switches)[:40]!r} names a host; give vertices of switches")
+        raise ValueError(f"switches = {quoted(switches)} names a host; give vertices of switches")
     return Wiring(fabric, places, adding, policy)
 
 

@@ -17,6 +17,7 @@ _THOUSANDS = re.compile(r"^[+-]?[1-9]\d{0,2}(,\d{3})+(?![\d,])")
 _NUMBER = re.compile(r"^([+-]?(?:\d[\d,_]*\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)(.*)$", re.DOTALL)
 _RATIO = re.compile(r"^(?:/|:|to)\s*(\d+(?:\.\d+)?)\s*(x?)$")  # the rest of 1/8, 3:1 and "2 to 1"
 _SPOKEN = re.compile(r"^(?:per ?cent|-? ?fold|times (?:faster|slower|as (?:fast|much|many|long)))$", re.IGNORECASE)
+_SHARE = re.compile(r"^(?:%|per ?cent)\s*(?:of\s+)?(\w*)$", re.IGNORECASE)
 _MANY = re.compile(r"^(k|thousand|million)\b", re.IGNORECASE)
 _TIMES = {"k": 1e3, "thousand": 1e3, "million": 1e6}
 _ALIKE = (  # words for one thing; "" is a plain number of whatever the question counts
@@ -119,6 +120,17 @@ def said(answer: object) -> str:
         return f"<{_kind(answer)}>"
 
 
+def plain(value: float) -> str:
+    """A number in at most six digits, never as a power of ten where a person would write it out.
+
+    >>> plain(1791666.67), plain(0.000125), plain(34.285714), plain(2.5e17)
+    ('1,791,670', '0.000125', '34.2857', '2.5e+17')
+    """
+    if value and not 1e-6 <= abs(value) < 1e15:
+        return f"{value:.6g}"
+    return f"{float(f'{value:.6g}'):,.12f}".rstrip("0").rstrip(".")
+
+
 def parts_of(answer: object, names: Sequence[str]) -> dict[str, object] | Reading:
     """The parts of an answer by name: from a dict, or in order from a tuple, list or array. Missing parts are `...`.
 
@@ -142,6 +154,13 @@ def parts_of(answer: object, names: Sequence[str]) -> dict[str, object] | Readin
     except (Exception, SystemExit):
         return Reading(status="unreadable", note=f"a {_kind(answer)} cannot be read as the parts {listed}")
     return Reading(status="unreadable", note=f"{len(names)} parts are asked for; answer with a dict of {listed}")
+
+
+def _example(unit: str) -> str:
+    """An answer of that unit, as a person would write one."""
+    if counting_word(unit):
+        return f"2 {unit}"
+    return "100 kB" if scale(unit) == (1.0, "bytes") else f"0.5 {unit}".strip()
 
 
 def _kind(answer: object) -> str:
@@ -190,7 +209,7 @@ def _read_text(text: str, unit: str) -> Reading:
     cleaned = re.sub(r"^(about|around|roughly|approx\.?|[~≈=])\s*", "", cleaned, flags=re.IGNORECASE)
     match = _NUMBER.match(cleaned)
     if not match:
-        note = f"the text does not start with a number; write for example {f'0.5 {unit}'.strip()!r}"
+        note = f"the text does not start with a number; write for example {_example(unit)!r}"
         return Reading(status="unreadable", note=note)
     number, word = match.group(1), match.group(2).strip().rstrip(".")
     if "," in number and not _THOUSANDS.match(number):
@@ -202,6 +221,8 @@ def _read_text(text: str, unit: str) -> Reading:
         return _finite(value * scale(unit)[0], bare=True)
     if scale(unit)[1] == "1" and (ratio := _RATIO.match(word)) and float(ratio[1]):
         return _finite(value / float(ratio[1]) * scale(ratio[2])[0], bare=True)
+    if counting_word(unit) and len(unit) == 1 and (share := _SHARE.match(word)) and share[1] in ("", unit):
+        return _finite(value / 100, bare=False)  # 175 % of S
     word = _SPOKEN.sub(lambda found: "%" if "cent" in found[0] else "x", word)
     counted = counting_word(unit) or not unit
     if counted and (many := _MANY.match(word)):

@@ -18,6 +18,10 @@ from netlib.course.answers import Reading, parts_of, read, said, spell
 from netlib.course.exercises import Exercise, load
 from netlib.course.exercises._page import plain_html, question_html, question_text
 from netlib.course.judge import OPEN, UNREADABLE, Reply, judge
+from netlib.course.reasons import ended
+
+_INSTEAD = "instead"  # the status of a prediction that takes the first one's place
+_BE = ("is", "are")
 
 
 def ask(id: str) -> Reply:
@@ -59,8 +63,10 @@ def check(id: str, answer: object = ...) -> Reply:
     return Reply(exercise.id, reply.status, f"{message} {note}".rstrip())
 
 
-def predict(id: str, guess: object = ...) -> Reply:
+def predict(id: str, guess: object = ..., instead: bool = False) -> Reply:
     """Keep a prediction. The first one is compared once your own answer is right; later ones are kept beside it.
+
+    With instead=True this one is compared in place of the first, say where that was a slip of the keyboard.
 
     >>> predict("busbw-01", ...)
     busbw-01: No prediction yet. Put your guess in place of the three dots; a wrong one teaches more than none.
@@ -71,7 +77,7 @@ def predict(id: str, guess: object = ...) -> Reply:
     if exercise.laws:
         return Reply(exercise.id, UNREADABLE, "This exercise asks for a function; there is no number to predict.")
     texts = _texts(exercise, guess)
-    earlier = [entry for entry in journal.entries(exercise.id) if entry.kind == "prediction"]
+    earlier = _predictions(exercise)
     if isinstance(texts, Reading):
         if texts.status == "unanswered" and earlier:
             words = f"Kept from before: {_spelled(earlier[0].value)}. It is compared once your own answer is right."
@@ -79,11 +85,14 @@ def predict(id: str, guess: object = ...) -> Reply:
         if texts.status == "unanswered":
             words = "Put your guess in place of the three dots; a wrong one teaches more than none."
             return Reply(exercise.id, OPEN, f"No prediction yet. {words}")
-        return Reply(exercise.id, UNREADABLE, f"Cannot keep this: {texts.note}.")
+        return Reply(exercise.id, UNREADABLE, ended(f"Cannot keep this: {texts.note}"))
     value = texts.get("", texts)
-    note = journal.keep(exercise.id, "prediction", value)
-    if earlier and earlier[0].value != value:
-        message = "Kept beside your first prediction, which is the one that will be compared."
+    note = journal.keep(exercise.id, "prediction", value, _INSTEAD if instead is True and earlier else "")
+    if instead is True and earlier:
+        message = "Kept in place of your first prediction, and compared once your own answer is right."
+    elif earlier and earlier[0].value != value:
+        words = "Kept beside your first prediction, which is the one that will be compared;"
+        message = f"{words} with instead=True it is this one."
     else:
         message = "Kept. It is compared with the answer once your own answer is right."
     return Reply(exercise.id, "prediction", f"{message} {note}".rstrip())
@@ -129,6 +138,13 @@ def explain(id: str, give_up: bool = False) -> Reply:
     return Reply(exercise.id, "explanation", text, plain_html(f"`{exercise.id}`: {text}"))
 
 
+def _predictions(exercise: Exercise) -> list[journal.Entry]:
+    """What was predicted, from the one that counts on: the first, or the last that was made in place of it."""
+    made = [entry for entry in journal.entries(exercise.id) if entry.kind == "prediction"]
+    start = max([number for number, entry in enumerate(made) if entry.status == _INSTEAD], default=0)
+    return made[start:]
+
+
 def _spelled(value: str | Mapping[str, str]) -> str:
     """A kept prediction in a sentence."""
     return value if isinstance(value, str) else ", ".join(f"{name} = {text}" for name, text in value.items())
@@ -139,14 +155,18 @@ def _find(id: object) -> Exercise | Reply:
         return load(id)  # type: ignore[arg-type]
     except ValueError as error:
         sentence = str(error)
-    return Reply(said(id)[:40] or "?", UNREADABLE, f"{sentence[0].upper()}{sentence[1:]}")
+    return Reply(said(id)[:40] or "?", UNREADABLE, ended(f"{sentence[0].upper()}{sentence[1:]}"))
 
 
 def _texts(exercise: Exercise, value: object) -> dict[str, str] | Reading:
     """A prediction as text by part ("" for a single number), or why it cannot be kept."""
     parts = {part.name: part for part in exercise.parts}
-    if isinstance(value, (str, int, float)):  # one guess is a guess of the first part
-        given: dict[str, object] | Reading = {next(iter(parts)): value}
+    asked = [part.name for part in exercise.parts if part.compare != "choice"]
+    empty = read(value, "").status == "unanswered"
+    if isinstance(value, (str, int, float)) and not empty and len(asked) > 1:
+        return Reading(status="unreadable", note=f"{len(asked)} numbers are asked for; give {_dict_of(asked)}")
+    if isinstance(value, (str, int, float)):  # one guess is a guess of the only number, or of the only choice
+        given: dict[str, object] | Reading = {(asked or [*parts])[0]: value}
     else:
         given = {"": value} if "" in parts else parts_of(value, [*parts])
     if isinstance(given, Reading):
@@ -159,13 +179,22 @@ def _texts(exercise: Exercise, value: object) -> dict[str, str] | Reading:
         letter = parts[name].compare == "choice" and isinstance(one, str)
         if reading.status and not letter:
             return reading
+        if not letter and reading.value < 0 <= float(parts[name].want):
+            return Reading(status="unreadable", note=f"{name or 'the answer'} cannot be below zero")
         texts[name] = said(one)
+    missing = [name for name in asked if name and name not in texts]
+    if missing and texts:
+        return Reading(status="unreadable", note=f"{' and '.join(missing)} {_BE[len(missing) > 1]} missing; guess all")
     return texts or Reading(status="unanswered")
+
+
+def _dict_of(names: list[str]) -> str:
+    return f"{{{', '.join(f'{name!r}: ...' for name in names)}}}"
 
 
 def _predicted(exercise: Exercise) -> list[str]:
     """The first prediction beside the answer: "You predicted 4.50x; it is 1.15x."."""
-    first = next((entry.value for entry in journal.entries(exercise.id) if entry.kind == "prediction"), None)
+    first = next((entry.value for entry in _predictions(exercise)), None)
     if first is None or exercise.laws:
         return []
     texts = first if isinstance(first, Mapping) else {"": first}

@@ -9,9 +9,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from html import escape
 
-from netlib.course.answers import Reading, parts_of, read, said, scale
+from netlib.course.answers import Reading, parts_of, plain, read, said, scale
 from netlib.course.exercises import Exercise, Law, Part
 from netlib.course.exercises._page import plain_html
+from netlib.course.reasons import ended
 from netlib.course.slips import looks_like
 
 RIGHT, WRONG, OPEN, UNREADABLE = "right", "wrong", "not answered yet", "unreadable"
@@ -99,7 +100,7 @@ def _judge_part(exercise: Exercise, part: Part, answer: object) -> tuple[str, st
     if fits(part, got):
         return RIGHT, "Right."
     factor, dimension = scale(part.unit)
-    echo = "" if reading.bare else f" (read as {got / factor:.6g} {part.unit})".replace(" )", ")")
+    echo = "" if reading.bare else f" (read as {plain(got / factor)} {part.unit})".replace(" )", ")")
     known = [(abs(got - value), says) for value, says in _known_wrong(part) if fits(replace(part, want=value), got)]
     if known:
         return WRONG, f"Not yet{echo}: {min(known)[1]}."
@@ -134,8 +135,8 @@ def _unread(reading: Reading) -> tuple[str, str]:
     if reading.status == "unanswered":
         return OPEN, "Not answered yet."
     if reading.status == "wrong":
-        return WRONG, f"Not yet: {reading.note}."
-    return UNREADABLE, f"Cannot read this: {reading.note}."
+        return WRONG, ended(f"Not yet: {reading.note}")
+    return UNREADABLE, ended(f"Cannot read this: {reading.note}")
 
 
 class _Stop(Exception):

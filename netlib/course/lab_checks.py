@@ -13,14 +13,18 @@ from typing import Any
 
 import numpy as np
 
+from netlib.collectives import ring_allreduce_time
 from netlib.course import journal
 from netlib.course.answers import said
 from netlib.course.judge import OPEN, RIGHT, WRONG, Reply
 from netlib.course.ranks import Run, Work, on_ranks
+from netlib.course.reasons import ended, reason
 from netlib.course.wires import Array
+from netlib.links import Fit, Link
 
 NUMBERS = 5040  # divides by twice any number of ranks up to 10, so that all pieces are equal and bytes exact
 BASE = 64
+NEAR = 0.01  # how near a fitted constant must come
 SUMS, BYTES, STEPS = 0.6, 0.25, 0.15  # how a check's points are shared out
 
 
@@ -122,10 +126,8 @@ def _judge(
         run = on_ranks(function, buffers)
         if not run.answered:
             return OPEN, "Not answered yet: the function returns nothing; it must return the sum.", 0.0
-        if problem := run.trouble or _unlike(run.values, buffers.sum(axis=0)):
-            if not run.trouble and problem.endswith("sum"):
-                problem = _whose(function, n) or problem
-            return WRONG, f"Not yet, with {_count(n)}: {problem}{_advice(run)}{limit.advice(n)}.", 0.0
+        if problem := run.trouble or wrong_sum(function, run.values, buffers.sum(axis=0)):
+            return WRONG, ended(f"Not yet, with {_count(n)}: {problem}{_advice(run)}{limit.advice(n)}"), 0.0
         runs.append(counted(run))
     sentences, share = [], SUMS
     for part, problem in ((BYTES, _most_bytes(runs, limit)), (STEPS, _most_messages(runs, limit))):
@@ -134,6 +136,49 @@ def _judge(
     if sentences:
         return WRONG, f"The sums are right, but {sentences[0]}: {limit.why}.", share
     return RIGHT, "Right: the sums, the bytes and the number of messages.", 1.0
+
+
+def wrong_sum(function: Work, values: Sequence[Any], total: Array) -> str:
+    """What is wrong with the results of an all-reduce, whose part is missing or in it twice; "" if all are the sum."""
+    problem = _unlike(values, total)
+    return (_whose(function, len(values)) or problem) if problem.endswith("sum") else problem
+
+
+def check_fit(function: object, sizes: Array, n: int, link: Link) -> Report:
+    """Whether `function(sizes, times, n)` gives back alpha and bandwidth of `link` from a ring's own closed form.
+
+    `steps` and `volume` are what a learner forgets: then alpha is that of all steps, or B that of whole buffers.
+    """
+    if function is None or function is Ellipsis:
+        return Report("lab-fit", OPEN, "Not answered yet.")
+    if not callable(function):
+        return Report("lab-fit", WRONG, "Not yet: a function is asked for; give its name without calling it.")
+    try:
+        fit = function(sizes, ring_allreduce_time(sizes, n, link), n)
+    except (Exception, SystemExit) as error:
+        return Report("lab-fit", WRONG, ended(f"Not yet: your function {reason(error, function)}"))
+    if fit is None or fit is Ellipsis:
+        return Report("lab-fit", OPEN, "Not answered yet: the function returns nothing; it must return the Fit.")
+    if not isinstance(fit, Fit):
+        kind = type(fit).__name__
+        return Report(
+            "lab-fit", WRONG, f"Not yet: your function returned a {kind}; return what fit_alpha_beta returns."
+        )
+    alpha, rate = float(fit.alpha / link.alpha), float(fit.bandwidth / link.bandwidth)
+    steps, share = 2 * (n - 1), 2 * (n - 1) / n
+    told = [
+        f"alpha is that of all {steps} steps; tell the fit the steps" if abs(alpha / steps - 1) < NEAR else "",
+        f"B is {rate:.3g} times the link's: {share:g} buffers cross it; tell the fit the volume"
+        if abs(rate * share - 1) < NEAR
+        else "",
+    ]
+    told = [each for each in told if each]
+    if not told and (abs(alpha - 1) > NEAR or abs(rate - 1) > NEAR):
+        told = [f"alpha is {alpha:.3g} times and B {rate:.3g} times the link's"]
+    if told:
+        return Report("lab-fit", WRONG, ended(f"Not yet: {', and '.join(told)}"))
+    words = "Right: the constants come back from times that the formula made."
+    return Report("lab-fit", RIGHT, words, share=1.0)
 
 
 def _count(n: int) -> str:

@@ -34,7 +34,8 @@ def outline(lab: Lab) -> str:
     parts = "\n".join(f"| `{name}` | {points:g} |" for name, points in graded(lab).items())
     return (
         f"{lab.summary}\n\n"
-        f"`labs/{lab.name}.ipynb`, {minutes(lab)} minutes, {DIFFICULTY[lab.difficulty - 1]} "
+        f"`labs/{lab.name}.ipynb` in JupyterLab (`desk/labs/` on the disk), "
+        f"{minutes(lab)} minutes, {DIFFICULTY[lab.difficulty - 1]} "
         f"(level {lab.difficulty} of 5). Before: {'; '.join(lab.prerequisites)}.\n\n"
         f"Afterwards you can:\n\n{aims}\n\n| part | points |\n|---|---|\n{parts}\n| all | {lab.points} |"
     )

@@ -10,8 +10,9 @@ Nothing is graded and nothing is kept. It never raises: what cannot be read is s
 
 from html import escape
 
-from netlib.collectives.nccl import VERDICTS, Verdict, lint_nccl_env, named
+from netlib.collectives.nccl import VERDICTS, Verdict, edition, lint_nccl_env, named
 from netlib.course.judge import OPEN, UNREADABLE, Reply
+from netlib.course.reasons import ended
 
 ID = "lint"
 
@@ -32,11 +33,15 @@ def lint_env(text: object = ..., version: str = "2.30.7", machine: str = "dgx-h1
     try:
         found = lint_nccl_env(text, version, named(machine, nodes, version=version))
     except (ValueError, TypeError) as error:
-        return Reply(ID, UNREADABLE, f"Cannot read this: {str(error)[:300]}.")
+        return Reply(ID, UNREADABLE, ended(f"Cannot read this: {str(error)[:300]}"))
     if not found:
         return Reply(ID, OPEN, "There is no assignment in it: a line reads export NAME=value.")
+    if all(each.verdict == "unread" for each in found):
+        return Reply(ID, UNREADABLE, ended(f"Cannot read this: {found[0].reason[:300]}"))
     head = f"{len(found)} line{'s' if len(found) > 1 else ''} on {nodes} x {machine}, NCCL {version}."
-    told = [f"{each.name}={each.value}: {each.verdict}. {_sentence(each.reason)}" for each in found]
+    if note := edition(version).note:
+        head += f" {_sentence(note)}"
+    told = [f"{each.line}: {each.verdict}. {_sentence(each.reason)}" for each in found]
     return Reply(ID, "linted", "\n".join([head, *told]), _table(head, found))
 
 
@@ -45,13 +50,13 @@ def _kind(text: object) -> str:
 
 
 def _sentence(reason: str) -> str:
-    return f"{reason[:1].upper()}{reason[1:]}."
+    return ended(f"{reason[:1].upper()}{reason[1:]}")
 
 
 def _table(head: str, found: list[Verdict]) -> str:
     """The same as an HTML table; the title of a verdict says what the word means."""
     rows = "".join(
-        f"<tr><td><code>{escape(each.name)}={escape(each.value)}</code></td>"
+        f"<tr><td><code>{escape(each.line)}</code></td>"
         f'<td title="{escape(VERDICTS[each.verdict])}"><strong>{escape(each.verdict)}</strong></td>'
         f"<td>{escape(_sentence(each.reason))}</td><td>{escape(each.source)}</td></tr>"
         for each in found

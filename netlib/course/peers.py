@@ -15,6 +15,8 @@ import numpy as np
 
 from netlib.course.wires import HEAD, TAKEN, Array, Clock, Seat, Stuck, exactly
 
+_WAYS = {"send": "to", "receive": "from", "talk": "to"}  # in the sentence that refuses a rank
+
 
 @dataclass
 class Turn:
@@ -118,9 +120,9 @@ class Rank:
         except (TypeError, ValueError, OverflowError):
             number = -1
         if not 0 <= number < self.n:
-            raise ValueError(f"there is no rank {rank!r} to {what} with or to: ranks are 0 to {self.n - 1}")
+            raise ValueError(f"there is no rank {rank!r} to {what} {_WAYS[what]}: ranks are 0 to {self.n - 1}")
         if number == self.rank:
-            raise ValueError(f"a rank cannot {what} with or to itself, and this is rank {self.rank} of {self.n}")
+            raise ValueError(f"a rank cannot {what} {_WAYS[what]} itself, and this is rank {self.rank} of {self.n}")
         return self._members[number]
 
     def _packed(self, to: int, array: Array) -> tuple[int, float, bytes]:

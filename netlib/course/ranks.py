@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from netlib.arguments import Floats, declared, floats
+from netlib.arguments import Floats, declared, floats, quoted
 from netlib.course.peers import Rank
 from netlib.course.reasons import reason
 from netlib.course.wires import SLACK, Array, Clock, Ends, Seat, Stuck, close, seat_of, sockets_for
@@ -85,7 +85,7 @@ def on_ranks(
     a peer, nor the caller longer than `limit` for one repetition. Never raises for what `work` does: see `Run.trouble`.
     """
     if not (isinstance(buffers, (list, tuple)) or (isinstance(buffers, np.ndarray) and buffers.ndim)):
-        raise ValueError(f"buffers = {str(buffers)[:40]!r} must be a list of arrays, one for each rank")
+        raise ValueError(f"buffers = {quoted(buffers)} must be a list of arrays, one for each rank")
     n = len(buffers)
     for name, seconds in (("patience", patience), ("limit", limit)):
         if not 0 < float(floats(name, seconds)) <= LONGEST:
@@ -111,7 +111,7 @@ def _link(link: Wiring, source: int, to: int) -> Link | None:
         return None
     found = link(source, to) if callable(link) else link
     if found is not None and not (isinstance(found, Link) and not found.shape):
-        raise ValueError(f"link = {str(found)[:40]!r} must be one Link, a function that returns one, or None")
+        raise ValueError(f"link = {quoted(found)} must be one Link, a function that returns one, or None")
     return found
 
 

@@ -6,6 +6,15 @@ from types import CodeType
 from typing import Any
 
 
+def ended(sentence: str) -> str:
+    """A sentence with its full stop, unless it has a mark of its own.
+
+    >>> ended("is it a loop?"), ended("it is a loop")
+    ('is it a loop?', 'it is a loop.')
+    """
+    return sentence if sentence.endswith((".", "?", "!")) else f"{sentence}."
+
+
 def _lines(code: CodeType) -> list[int]:
     """The lines of a function and of those inside it."""
     inner = [line for each in code.co_consts if isinstance(each, CodeType) for line in _lines(each)]

@@ -11,7 +11,7 @@ from numpy.random import Generator
 
 from netlib import collectives as c
 from netlib import topology as t
-from netlib.arguments import Floats
+from netlib.arguments import Floats, quoted
 from netlib.collectives import Schedule
 from netlib.fidelity.engines import Algorithm, Net, Shape
 from netlib.links import Link
@@ -337,5 +337,5 @@ def algorithm(id: str) -> Algorithm:
     """
     known = {each.id: each for each in ALGORITHMS}
     if id not in known:
-        raise ValueError(f"algorithm {str(id)[:40]!r} does not exist; {nearest(id, known)}")
+        raise ValueError(f"algorithm {quoted(id)} does not exist; {nearest(id, known)}")
     return known[id]

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from netlib.arguments import declared
+from netlib.arguments import declared, quoted
 from netlib.hardware import bandwidth, fact, node
 from netlib.links import Link
 from netlib.topology.fabric import Cables, Fabric, Ints, build, whole
@@ -215,7 +215,7 @@ def _part(argument: str, name: str) -> tuple[int, int]:
     """(place in PARTS, number) of a name."""
     found = _NAME.fullmatch(str(name))
     if not found:
-        raise ValueError(f"{argument} = {str(name)[:40]!r} is no part of a node; use {', '.join(PARTS)} with a number")
+        raise ValueError(f"{argument} = {quoted(name)} is no part of a node; use {', '.join(PARTS)} with a number")
     return PARTS.index(found[1]), int(found[2])
 
 

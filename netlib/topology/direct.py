@@ -10,7 +10,7 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from netlib.arguments import array, declared
+from netlib.arguments import array, declared, quoted
 from netlib.links import Link
 from netlib.topology.fabric import Cables, Fabric, affordable, build, whole
 
@@ -120,7 +120,7 @@ def torus(sides: ArrayLike, link: Link, wrap: ArrayLike = True) -> Fabric:
         raise ValueError("sides has no side; give the chips along each axis, such as (4, 4, 4)")
     open_ = array("wrap", wrap)
     if open_.dtype.kind != "b" or open_.ndim > 1:
-        raise ValueError(f"wrap = {str(wrap)[:40]!r} must be True or False, or a list of them, one for each side")
+        raise ValueError(f"wrap = {quoted(wrap)} must be True or False, or a list of them, one for each side")
     closed = open_.tolist() if open_.ndim else [bool(wrap)] * len(shape)
     if len(closed) != len(shape):
         raise ValueError(f"wrap has {len(closed)} answers for {len(shape)} sides; give one, or one for each")

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from netlib.arguments import Floats, array, declared
+from netlib.arguments import Floats, array, declared, quoted, written
 from netlib.links import Link
 
 _LINK = ("source", "target", "capacity", "latency", "kind")  # the arrays with one entry for each directed link
@@ -31,6 +31,7 @@ MOST_CABLES = 1 << 24
 """Cables that are built at most, 16.8 million. A fat-tree of k = 256 has 12.6 million and takes 1.1 GiB."""
 
 
+@written
 @dataclass(frozen=True)
 class Cables:
     """Cables of one kind, for `build`: cable i joins vertices `a[i]` and `b[i]`, with `link` in each direction.
@@ -45,9 +46,7 @@ class Cables:
 
     def __post_init__(self) -> None:
         if not isinstance(self.link, Link):
-            raise ValueError(
-                f"link = {str(self.link)[:40]!r} is not a Link; make one with Link(alpha=..., bandwidth=...)"
-            )
+            raise ValueError(f"link = {quoted(self.link)} is not a Link; make one with Link(alpha=..., bandwidth=...)")
 
 
 @dataclass(frozen=True, eq=False)
@@ -212,7 +211,7 @@ def build(
     latency: list[Floats] = []
     for each in cables:
         if not isinstance(each, Cables):
-            raise ValueError(f"cables = {str(each)[:40]!r} is not a Cables; make a list of Cables(a, b, link, kind)")
+            raise ValueError(f"cables = {quoted(each)} is not a Cables; make a list of Cables(a, b, link, kind)")
         a, b = indices("a", each.a, vertices), indices("b", each.b, vertices)
         if a.shape != b.shape:
             raise ValueError(f"a has {a.size} ends and b has {b.size}; a cable has one of each")
@@ -261,7 +260,7 @@ def indices(name: str, value: ArrayLike, limit: int) -> Ints:
     """
     given = np.atleast_1d(array(name, value))
     if given.size and given.dtype.kind not in "iu":
-        raise ValueError(f"{name} = {str(value)[:40]!r} must be whole numbers that count from 0")
+        raise ValueError(f"{name} = {quoted(value)} must be whole numbers that count from 0")
     if given.size and not (given.min() >= 0 and given.max() < limit):
         wrong = given[(given < 0) | (given >= limit)].flat[0]
         raise ValueError(f"{name} = {wrong} is outside of this fabric; give 0 to {limit - 1}")
@@ -297,7 +296,7 @@ def affordable(cables: int, **given: object) -> None:
 
 def _kind(name: str) -> int:
     if not isinstance(name, str) or name not in KINDS:
-        raise ValueError(f"kind = {str(name)[:40]!r} is not a kind of link; use one of {', '.join(KINDS)}")
+        raise ValueError(f"kind = {quoted(name)} is not a kind of link; use one of {', '.join(KINDS)}")
     return KINDS.index(name)
 
 
@@ -306,5 +305,5 @@ def _per_vertex(name: str, value: ArrayLike, vertices: int) -> Ints:
     if given.shape != (vertices,):
         raise ValueError(f"{name} has shape {given.shape}; give one value for each of the {vertices} vertices")
     if given.dtype.kind not in "biuf" or not np.array_equal(given, whole := given.astype(np.int64)):
-        raise ValueError(f"{name} = {str(value)[:40]!r} must be whole numbers, one for each vertex")
+        raise ValueError(f"{name} = {quoted(value)} must be whole numbers, one for each vertex")
     return whole.astype(np.int32)

@@ -6,7 +6,7 @@ A rank is a host's place in `fabric.hosts`. Read with the chapter "Scale-out", s
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from netlib.arguments import Floats, array, floats
+from netlib.arguments import Floats, array, floats, quoted
 from netlib.topology.fabric import Fabric, Ints
 
 Places = NDArray[np.int64]
@@ -24,7 +24,7 @@ def ranks(fabric: Fabric, src: ArrayLike, dst: ArrayLike) -> tuple[Places, Place
     for name, value in (("src", src), ("dst", dst)):
         given = np.atleast_1d(array(name, value))
         if given.ndim > 1 or (given.size and given.dtype.kind not in "iu"):
-            raise ValueError(f"{name} = {str(value)[:40]!r} must be a list of whole numbers; give ranks from 0")
+            raise ValueError(f"{name} = {quoted(value)} must be a list of whole numbers; give ranks from 0")
         if given.size and not (given.min() >= 0 and given.max() < fabric.hosts.size):
             wrong = given[(given < 0) | (given >= fabric.hosts.size)][0]
             raise ValueError(f"{name} = {wrong} is no host's rank; give 0 to {fabric.hosts.size - 1}")

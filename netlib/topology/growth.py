@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from netlib.arguments import Floats, declared
+from netlib.arguments import Floats, declared, quoted
 
 TABLE = Path(__file__).with_name("growth.csv")
 
@@ -61,7 +61,7 @@ def measured_growth(table: Path = TABLE) -> Growth:
     try:
         lines = Path(table).read_text().splitlines()
     except (OSError, TypeError, ValueError):
-        raise ValueError(f"table = {str(table)[:40]!r} cannot be read; give the path of a kept measurement") from None
+        raise ValueError(f"table = {quoted(table)} cannot be read; give the path of a kept measurement") from None
     rows = list(csv.DictReader(line for line in lines if not line.startswith("#")))
     if not rows:
         raise ValueError(f"table = {table.name} holds no sizes; run python -m benchmarks.topology --growth")

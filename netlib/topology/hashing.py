@@ -12,7 +12,7 @@ from functools import cache
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from netlib.arguments import array, formula
+from netlib.arguments import array, formula, quoted
 
 Words = NDArray[np.uint32]
 
@@ -120,5 +120,5 @@ def _share(position: int) -> Words:
 def _whole(name: str, value: ArrayLike, limit: int) -> Words:
     given = array(name, value)
     if given.dtype.kind not in "iu" or (given.size and (given.min() < 0 or given.max() >= limit)):
-        raise ValueError(f"{name} = {str(value)[:40]!r} must be whole numbers; give 0 to {limit - 1}")
+        raise ValueError(f"{name} = {quoted(value)} must be whole numbers; give 0 to {limit - 1}")
     return given.astype(np.uint32, copy=False)

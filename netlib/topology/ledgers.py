@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from netlib.arguments import Floats, array, declared, floats, formula
+from netlib.arguments import Floats, array, declared, floats, formula, quoted
 from netlib.topology.fabric import KINDS, Fabric, Ints, Mask
 from netlib.topology.flows import Places
 from netlib.topology.routing import Routes
@@ -28,7 +28,7 @@ class Ledger:
 
     def __post_init__(self) -> None:
         if not isinstance(self.fabric, Fabric):
-            raise ValueError(f"fabric = {str(self.fabric)[:40]!r} is not a Fabric; give the one that the bytes cross")
+            raise ValueError(f"fabric = {quoted(self.fabric)} is not a Fabric; give the one that the bytes cross")
         object.__setattr__(self, "bytes", floats("bytes", self.bytes))
         if np.shape(self.bytes) != (self.fabric.links,):
             raise ValueError(

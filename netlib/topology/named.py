@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from netlib.arguments import declared
+from netlib.arguments import declared, quoted
 from netlib.hardware import bandwidth
 from netlib.links import Link
 from netlib.topology.clos import three_tiers, two_tiers
@@ -52,7 +52,7 @@ def superpod(units: int, system: str = "b200", inside: Link | None = None) -> Fa
         return multi_plane(rail_optimised(64 * units, 8, 128, Link(ALPHA, bandwidth("ethernet-800")), inside), 2)
     if system == "b300-xdr":
         return rail_optimised(72 * units, 8, 144, Link(ALPHA, bandwidth("xdr-800")), inside)
-    raise ValueError(f"system = {str(system)[:20]!r} is not known; use b200, b300 or b300-xdr")
+    raise ValueError(f"system = {quoted(system)} is not known; use b200, b300 or b300-xdr")
 
 
 @declared

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from netlib.arguments import Floats, array, declared, floats
+from netlib.arguments import Floats, array, declared, floats, written
 
 Ints = NDArray[np.int64]
 NEAR = 1e-9  # what counts as full, or as equally fast, when rates are judged
@@ -28,6 +28,7 @@ class Subflows(NamedTuple):
     equal: Floats
 
 
+@written
 def max_min_rates(
     paths: ArrayLike, capacity: ArrayLike, demand: ArrayLike | None = None, weight: ArrayLike | None = None
 ) -> Floats:
@@ -59,6 +60,7 @@ def max_min_rates(
     return _fill(at, room, most, share)
 
 
+@written
 def completion_times(paths: ArrayLike, size: ArrayLike, capacity: ArrayLike) -> Floats:
     """(F,) seconds until each flow has sent its `size` bytes: all start together and share fairly at every moment.
 
@@ -98,6 +100,7 @@ def completion_times(paths: ArrayLike, size: ArrayLike, capacity: ArrayLike) -> 
     return ends
 
 
+@written
 def bottleneck(paths: ArrayLike, rates: ArrayLike, capacity: ArrayLike, weight: ArrayLike | None = None) -> Ints:
     """(F,) the link that holds each flow: full, and no flow there is faster (per weight); the first such on its path.
 
@@ -120,6 +123,7 @@ def bottleneck(paths: ArrayLike, rates: ArrayLike, capacity: ArrayLike, weight: 
     return np.where(holds.any(axis=1), np.take_along_axis(at, first, axis=1)[:, 0], -1)
 
 
+@written
 def is_max_min(
     paths: ArrayLike,
     rates: ArrayLike,

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from netlib.arguments import declared
+from netlib.arguments import declared, written
 from netlib.topology.fabric import Fabric, Ints, Mask
 from netlib.topology.flows import Places, ends
 from netlib.topology.hops import distances_to, host_classes, passes, ragged
@@ -49,6 +49,7 @@ class Routes:
     count: Ints
     place: Ints
 
+    @written
     def distance(self, src: ArrayLike, dst: ArrayLike) -> Ints:
         """Links on a shortest path from host to host (by rank); 0 to itself. Raises ValueError if there is none.
 
@@ -61,6 +62,7 @@ class Routes:
         return _distance(self, source, target)
 
 
+@written
 @dataclass(frozen=True, eq=False)
 class Hop:
     """Flows that stand before more than one link, given to `choose`: one entry each.

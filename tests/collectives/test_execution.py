@@ -176,7 +176,7 @@ RING = c.ring_allreduce(4)
         (lambda: c.execute(LATE, [[1], [0], [0]]), "in step 0 rank 1 sends chunk 0, which it does not hold"),
         (lambda: c.execute(TORN, [[1], [2], [3]]), "in step 0 two messages write chunk 0 of rank 2; let both add"),
         (lambda: c.execute(RING, [[1, 2]]), "buffers has shape (1, 2); give (4, 4, ...): ranks, then chunks"),
-        (lambda: c.execute(RING, [[1], [2, 3]]), "buffers = '[[1], [2, 3]]' has rows of unequal length"),
+        (lambda: c.execute(RING, [[1], [2, 3]]), "buffers = [[1], [2, 3]] has rows of unequal length"),
         (lambda: c.execute("ring", [[1]]), "schedule = 'ring' is not a Schedule; make one with a builder"),
         (lambda: c.is_correct(RING, 7), "rng = 7 must be a random generator"),
         (lambda: c.reduction_order(RING, 4), "chunk = 4 is none of this schedule's; give 0 to 3"),

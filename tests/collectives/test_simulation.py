@@ -386,7 +386,7 @@ def test_nothing_to_do():
         ({"late": [1, 2]}, r"late has shape \(2,\)"),
         ({"start": -1}, "start = -1 must be at least 0"),
         ({"gamma": -1}, "gamma = -1 must be at least 0"),
-        ({"fabric": 3}, "fabric = '3' is not a Fabric"),
+        ({"fabric": 3}, "fabric = 3 is not a Fabric"),
         ({"size": -1}, "size = -1 must be at least 0"),
         ({"schedule": 3}, "is not a Schedule"),
     ],

@@ -46,7 +46,7 @@ def gone(me: Rank, buffer):
         (yields, "rank 0 returned a generator, which cannot be handed over; return an array of numbers"),
         (lambda me, x: threading.Lock(), "rank 0 returned a lock, which cannot be handed over"),
         (mute, "rank 0 raised Mute"),
-        (lambda me, x: me.send(0.5, x), "there is no rank 0.5 to send with or to: ranks are 0 to 1"),
+        (lambda me, x: me.send(0.5, x), "there is no rank 0.5 to send to: ranks are 0 to 1"),
         (lambda me, x: me.send(float("inf"), x), "there is no rank inf to send"),
         (lambda me, x: me.send("1", x), "there is no rank '1' to send"),
         (lambda me, x: me.group(3), "members = 3 must be a list of ranks"),
@@ -77,7 +77,7 @@ def test_a_process_that_ends_is_told() -> None:
     ("given", "says"),
     [
         ({"buffers": "abc"}, "buffers = 'abc' must be a list of arrays"),
-        ({"buffers": None}, "buffers = 'None' must be a list of arrays"),
+        ({"buffers": None}, "buffers = None must be a list of arrays"),
         ({"repeat": 1.5}, "repeat = 1.5 must be a whole number"),
         ({"channels": 0}, "channels = 0: each must be at least 1"),
         ({"patience": 0}, "patience = 0 must be above 0 and at most 86400 seconds"),
@@ -85,7 +85,7 @@ def test_a_process_that_ends_is_told() -> None:
         ({"limit": 1e9}, "limit = 1e\\+09 must be above 0"),
         ({"link": 3}, "link = 3 must be a function"),
         ({"link": Link(0, [1, 2])}, "link = .* must be one Link"),
-        ({"link": lambda source, to: 3}, "link = '3' must be one Link, a function that returns one, or None"),
+        ({"link": lambda source, to: 3}, "link = 3 must be one Link, a function that returns one, or None"),
     ],
 )
 def test_odd_arguments_of_on_ranks(given, says: str) -> None:
@@ -100,7 +100,7 @@ def test_odd_arguments_of_on_ranks(given, says: str) -> None:
         (lambda: Scene(ring_allreduce(4), "1", LINK), "size = '1' must be one number"),
         (lambda: Scene(ring_allreduce(4), -1.0, LINK), "size = -1 must be at least 0"),
         (lambda: Scene(ring_allreduce(4), float("inf"), LINK), "size = inf must be finite"),
-        (lambda: Scene(ring_allreduce(4), 1.0, 3), "link = '3' is not a Link|link = 3 is not a Link"),
+        (lambda: Scene(ring_allreduce(4), 1.0, 3), "link = 3 is not a Link"),
         (lambda: Scene(ring_allreduce(4), 1.0, Link(0, [1, 2])), r"link has shape \(2,\); give one link"),
         (lambda: _once([Scene(ring_allreduce(10**6), 1.0, LINK)]), "ranks = 1000000 do not fit into a picture"),
         (

@@ -125,5 +125,9 @@ def test_a_learners_schedule_is_executed():
     assert "no more than log2 n steps" in slow.message
     assert "n = 4" in slow.message
     assert judge(load("schedule-02"), 3).status == "unreadable"
+    again = judge(load("schedule-02"), lambda rank, step, n: rank ^ 1 if 2**step < n else -1)
+    assert "nobody's sum holds a rank's part twice" in again.message
+    silent = judge(load("schedule-02"), lambda rank, step, n: -1)
+    assert "no rank's part is missing in anybody's sum" in silent.message
     assert "raised ZeroDivisionError" in judge(load("schedule-02"), lambda rank, step, n: 1 // 0).message
     assert "to another rank" in judge(load("schedule-02"), lambda rank, step, n: 0.5).message

@@ -242,6 +242,12 @@ def test_odd_pastes_are_told_and_never_raise(text, status, says):
 def test_odd_versions_and_machines_are_told():
     assert "no version of NCCL" in lint_env("A=1", version="new").message
     assert "no node type" in lint_env("A=1", machine="dgx-1").message
+    new = lint_env("NCCL_ALGO=Ring", version="2.99").message
+    assert "No table was read for NCCL 2.99; answered with that of 2.30.7" in new
+    mixed = lint_env("NCCL_DEBUG=INFO\nmake train")
+    assert mixed.status == "linted"
+    assert "make train: unread. Line 2, 'make train', is no assignment" in mixed.message
+    assert "<code>make train</code>" in mixed._repr_html_()
     assert "1 line on 2 x p5, NCCL 2.27.7" in lint_env("A=1", "2.27.7", "p5", 2).message
 
 

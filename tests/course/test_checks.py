@@ -267,6 +267,11 @@ def test_unknown_ids(id):
         assert reply.status == "unreadable"
         assert "o exercise is called" in reply.message
     assert "did you mean ring-01" in check("rign-01", 1).message
+    assert check("rign-01", 1).message.endswith("?")
+    assert check(3, 3).message == "No exercise is called so: its id is text such as 'ring-01', not 3."
+    assert hint("nope").message.endswith(
+        "an id is a word and two digits, such as ring-01, and stands above its question."
+    )
 
 
 # --- functions ----------------------------------------------------------------------------------------------------
@@ -319,7 +324,31 @@ def test_a_reply_says_its_verdict_in_words_in_both_forms():
     assert Reply("a-01", "wrong", "<b>&")._repr_html_().count("<b>") == 0
 
 
+def test_a_multiple_may_be_said_in_percent():
+    assert read("175 %", "S").value == read("175 % of S", "S").value == read("175 percent", "S").value == 1.75
+    assert read("175 % of N", "S").status
+    assert read("50 %", "GPUs").status == "unreadable" or read("50 %", "GPUs").status == "wrong"
+    assert check("ring-01", ("175 %", "199.8 % of S")).ok
+
+
+def test_an_example_fits_its_unit():
+    for unit, example in (("B", "100 kB"), ("s", "0.5 s"), ("GPUs", "2 GPUs"), ("", "0.5")):
+        assert f"write for example {example!r}" in read("lots", unit).note
+
+
+def test_options_stand_once_and_say_for_what():
+    text = ask("nccl-02").message
+    assert text.count("a) no effect") == ask("nccl-02")._repr_html_().count("a) no effect") == 1
+    assert "\ntimeout, retry, qps, channels, gdr, algo:\na) no effect" in text
+    topo = ask("topo-01").message
+    assert "\npairs:\na) those with" in topo
+    assert "\nnic:\na) NIC0" in topo
+    assert '<p class="nx-part">nic:</p>' in ask("topo-01")._repr_html_()
+    assert "assumption:" not in ask("rails-02").message  # one list needs no name
+
+
 def test_a_conversion_is_shown():
+    assert "(read as 1,790,000 B)" in check("hands-01", "1.79 MB").message
     assert "(read as 34.2857 GB/s)" in check("busbw-01", "274.2857 Gb/s").message
     assert "read as" not in check("busbw-01", 34.28).message
 
@@ -375,7 +404,7 @@ def test_an_emptied_cell_says_what_was_predicted_before():
     assert "No prediction yet" in predict("busbw-01").message
     predict("busbw-01", "500 GB/s")
     assert "Kept from before: 500 GB/s." in predict("busbw-01").message
-    predict("rails-02", "4.5x")
+    assert "below zero" not in predict("rails-02", "4.5x").message
     predict("rails-02", 3)
     assert "Kept from before: speedup = 4.5x." in predict("rails-02").message
     assert [entry.kind for entry in journal.entries()] == ["prediction"] * 3
@@ -388,6 +417,37 @@ def test_what_is_no_prediction_is_not_kept():
     assert predict("ring-01", {"n8": "many"}).status == "unreadable"
     assert predict("rails-02", ("4.5x", "b")).status == "prediction"
     assert [entry.exercise for entry in journal.entries()] == ["rails-02"]
+
+
+@pytest.mark.parametrize(
+    ("id", "guess", "says"),
+    [
+        ("hands-01", "-3 kB", "Cannot keep this: the answer cannot be below zero."),
+        ("rails-02", {"speedup": -5}, "Cannot keep this: speedup cannot be below zero."),
+        ("hands-02", 0.3, "3 numbers are asked for; give {'ring': ..., 'rails': ..., 'serial': ...}."),
+        ("hands-02", {"ring": 0.3}, "Cannot keep this: rails and serial are missing; guess all."),
+        ("hands-02", {"ring": 0.3, "rails": 0.2}, "Cannot keep this: serial is missing; guess all."),
+    ],
+)
+def test_a_prediction_that_cannot_be_is_refused(id, guess, says):
+    reply = predict(id, guess)
+    assert (reply.status, says in reply.message) == ("unreadable", True), reply.message
+    assert not journal.entries(id)
+
+
+def test_a_nonsense_prediction_can_be_replaced():
+    predict("busbw-01", "5 GB/s")
+    assert "with instead=True it is this one" in predict("busbw-01", "500 GB/s").message
+    assert "Kept in place of your first prediction" in predict("busbw-01", "300 GB/s", instead=True).message
+    predict("busbw-01", "274 GB/s")
+    assert "Kept from before: 300 GB/s." in predict("busbw-01").message
+    assert "You predicted 300 GB/s; it is 274 GB/s." in check("busbw-01", 274.3).message
+    values = [entry.value for entry in journal.entries() if entry.kind == "prediction"]
+    assert values == ["5 GB/s", "500 GB/s", "300 GB/s", "274 GB/s"]
+
+
+def test_replacing_nothing_is_a_first_prediction():
+    assert predict("busbw-01", 500, instead=True).message.startswith("Kept. It is compared")
 
 
 def test_counts_are_compared_in_full():

@@ -13,9 +13,10 @@ import pytest
 from netlib.__main__ import main
 from netlib.course import journal, lab_build, lab_checks, lab_mpi, lab_page, ranks
 from netlib.course.lab_build import CODE_STUB, HIDDEN, SOLUTION, faults, labs, read, source_of, student, student_of
-from netlib.course.lab_checks import check_doubling, check_pairs, check_ring, held_back
+from netlib.course.lab_checks import check_doubling, check_fit, check_pairs, check_ring, held_back
 from netlib.course.lab_mpi import on_mpi, program_of
 from netlib.course.notebook import canonical
+from netlib.links import Link, fit_alpha_beta
 
 ROOT = Path(__file__).resolve().parents[2]
 LABS = labs(ROOT)
@@ -494,7 +495,7 @@ WRONG = [
         "with 2 ranks: the ranks stand still: rank 0 waits for rank 1 to take its mess",
     ),
     (check_ring, everybody_sends_first, "let both happen at once (exchange), or take turns."),
-    (check_ring, talks_to_itself, "with 1 rank: rank 0 raised ValueError: a rank cannot send with or to itself"),
+    (check_ring, talks_to_itself, "with 1 rank: rank 0 raised ValueError: a rank cannot send to itself"),
     (check_ring, one_piece_only, "with 2 ranks: rank 0 returned an array of shape (2520,) instead of 5040 numbers"),
     (check_ring, says_it_is_one, "with 1 rank: rank 0 returned int instead of 5040 numbers"),
     (check_ring, swaps_pieces, "with 2 ranks: all parts are added, but pieces end in the wrong place"),
@@ -555,6 +556,36 @@ def test_a_report_is_shown_as_any_reply():
     assert repr(report).startswith("lab-ring: Not answered yet: the function returns nothing")
     assert "nx-reply" in report._repr_html_()
     assert replace(report, share=0.5).points(5) == 2.5
+
+
+def fit_of(function):
+    return check_fit(function, np.array([4096, 32768, 524288]), 8, Link(4e-3, 5e6))
+
+
+@pytest.mark.parametrize(
+    ("function", "says"),
+    [
+        (lambda s, t, n: (1, 2), "Not yet: your function returned a tuple; return what fit_alpha_beta returns."),
+        (lambda s, t, n: 1 / 0, "Not yet: your function raised ZeroDivisionError: division by zero (line 1 of your"),
+        (lambda s, t, n: fit_alpha_beta(s, t, volume=1.75 * s), "Not yet: alpha is that of all 14 steps; tell the fit"),
+        (lambda s, t, n: fit_alpha_beta(s, t, steps=14), "Not yet: B is 0.571 times the link's: 1.75 buffers cross it"),
+        (lambda s, t, n: fit_alpha_beta(s, t), "the steps, and B is 0.571 times"),
+        (lambda s, t, n: fit_alpha_beta(s, t, steps=7, volume=1.75 * s), "Not yet: alpha is 2 times and B 1 times the"),
+        (3, "Not yet: a function is asked for"),
+    ],
+)
+def test_a_fit_that_does_not_come_back_says_why(function, says):
+    report = fit_of(function)
+    assert (report.status, report.points(5)) == ("wrong", 0.0)
+    assert says in report.message
+    assert ".." not in report.message
+
+
+def test_a_fit_that_comes_back_earns_its_points_and_a_stub_none():
+    right = fit_of(lambda s, t, n: fit_alpha_beta(s, t, steps=2 * (n - 1), volume=2 * (n - 1) / n * s))
+    assert (right.status, right.points(5)) == ("right", 5.0)
+    for each in (None, ..., lambda s, t, n: None):
+        assert (fit_of(each).status, fit_of(each).points(5)) == ("not answered yet", 0.0)
 
 
 def test_held_back_cases_come_from_a_key_that_nobody_commits(monkeypatch):

@@ -5,6 +5,7 @@ import re
 import socket
 import threading
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -186,6 +187,12 @@ def test_a_sweep_says_why_there_is_nothing():
     wrong = sweep(lambda me, buffer: buffer, 2, [64, 128])
     assert wrong.ok
     assert not wrong.right
+    assert wrong.verdict == "False, the result of rank 0 lacks what rank 1 gave."
+    assert broken.verdict.startswith("Rank 0 raised ZeroDivisionError")
+    right = sweep(lambda me, buffer: buffer + me.exchange(1 - me.rank, buffer, 1 - me.rank), 2, [64])
+    endless = replace(broken, trouble="rank 0 still runs; is there a loop without an end?")
+    assert endless.verdict == repr(endless) == "Rank 0 still runs; is there a loop without an end?"
+    assert (right.verdict, right.wrong) == ("True", "")
     assert re.fullmatch(r"( +\d+ B +\S+ ms \(wall \S+ ms\)\n?){2}", repr(wrong))
 
 
@@ -242,13 +249,13 @@ SENTENCES = [
     (nobody_sends, "the ranks stand still: rank 0 waits for a message from rank 1; rank 1 waits for a message"),
     (one_leaves, "the ranks stand still: rank 0 waits for a message from rank 1; rank 1 has returned"),
     (never_taken, "the ranks stand still: rank 1 waits for rank 0 to take its message|rank 0 waits for rank 1 to take"),
-    (names_nobody, "rank 0 raised ValueError: there is no rank 2 to receive with or to: ranks are 0 to 1 (line 2 of"),
-    (to_itself, "rank 0 raised ValueError: a rank cannot send with or to itself, and this is rank 0 of 2"),
+    (names_nobody, "rank 0 raised ValueError: there is no rank 2 to receive from: ranks are 0 to 1 (line 2 of"),
+    (to_itself, "rank 0 raised ValueError: a rank cannot send to itself, and this is rank 0 of 2"),
     (not_flat, "rank 0 raised ValueError: a message is a one-dimensional array of numbers, not 2-d float64"),
     (words, "rank 0 raised ValueError: a message is a one-dimensional array of numbers, not 1-d <U1"),
     (too_many_things, "raised ValueError: 2 things at once need as many channels: on_ranks(..., channels=...)"),
     (strangers, "rank 0 raised ValueError: members = [1] must name rank 0 and nobody twice"),
-    (not_a_rank, "rank 0 raised ValueError: there is no rank 'right' to send with or to"),
+    (not_a_rank, "rank 0 raised ValueError: there is no rank 'right' to send to"),
 ]
 
 

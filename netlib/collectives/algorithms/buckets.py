@@ -12,7 +12,7 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from netlib.arguments import array, declared
+from netlib.arguments import array, declared, written
 from netlib.collectives.algorithms.rings import ring_all_gather, ring_reduce_scatter
 from netlib.collectives.bounds import fits
 from netlib.collectives.schedule import Phase, Schedule, schedule_of
@@ -20,6 +20,7 @@ from netlib.collectives.weaving import in_turn, side_by_side
 from netlib.topology.fabric import whole
 
 
+@written
 def torus_reduce_scatter(sides: ArrayLike, *, all_axes: bool = False, both_ways: bool = False) -> Schedule:
     """Rings along axis 0, then of what is left along axis 1 ...: the sum of (d - 1) steps over the sides d.
 
@@ -36,6 +37,7 @@ def torus_reduce_scatter(sides: ArrayLike, *, all_axes: bool = False, both_ways:
     return _parts("reduce_scatter", sides, all_axes, both_ways)
 
 
+@written
 def torus_all_gather(sides: ArrayLike, *, all_axes: bool = False, both_ways: bool = False) -> Schedule:
     """The reduce-scatter backwards: the last axis first, with more and more to carry.
 
@@ -45,6 +47,7 @@ def torus_all_gather(sides: ArrayLike, *, all_axes: bool = False, both_ways: boo
     return _parts("all_gather", sides, all_axes, both_ways)
 
 
+@written
 def torus_allreduce(sides: ArrayLike, *, all_axes: bool = False, both_ways: bool = False) -> Schedule:
     """Reduce-scatter, then all-gather: 2 x the sum of (d - 1) steps.
 

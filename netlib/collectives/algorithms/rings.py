@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from netlib.arguments import array, declared
+from netlib.arguments import array, declared, quoted
 from netlib.collectives.bounds import fits, rank_below
 from netlib.collectives.schedule import Phase, Schedule, phase, schedule_of
 from netlib.collectives.weaving import in_turn, side_by_side
@@ -66,7 +66,7 @@ def ring_through(order: ArrayLike, op: str = "all_reduce") -> Schedule:
     orders = np.atleast_2d(array("order", order))
     n = orders.shape[-1]
     if orders.dtype.kind not in "iu" or orders.ndim > 2 or not (np.sort(orders, axis=1) == np.arange(n)).all():
-        raise ValueError(f"order = {str(order)[:40]!r} must hold each rank from 0 to n - 1 once")
+        raise ValueError(f"order = {quoted(order)} must hold each rank from 0 to n - 1 once")
     made = _OF_OP[_known(op)](n)
     rings = []
     for ranks in orders:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike
 
-from netlib.arguments import Floats, clash, declared, declared_fields, floats
+from netlib.arguments import Floats, clash, declared, declared_fields, floats, quoted, written
 from netlib.collectives.nccl.tables import GPUS, edition, nvlink, speeds
 from netlib.names import nearest
 
@@ -21,6 +21,7 @@ CPUS = ("Intel", "AMD", "ARM", "Power")
 PATHS = ("PIX", "PXB", "PXN", "P2C", "PHB", "SYS")  # GPU to NIC, nearest first
 
 
+@written
 @dataclass(frozen=True, eq=False)
 class Channels:
     """`count` channels, each `intra` bytes/s inside a node and `inter` bytes/s between nodes; all may be arrays.
@@ -48,6 +49,7 @@ class Channels:
         return float(np.max(self.count)) * float(np.max(self.intra if nodes == 1 else self.inter))
 
 
+@written
 @dataclass(frozen=True, eq=False)
 class Cluster:
     """A job as the cost model sees it. `nodes` and `per_node` may be arrays that broadcast.
@@ -86,12 +88,13 @@ class Cluster:
     collnet_enabled: bool = False
     channels: ArrayLike | None = None
     about: str = ""
+    _called = ("nccl.named", "dgx-h100")
 
     def __post_init__(self) -> None:
         declared_fields(self)
         for name, value, choices in (("gpu", self.gpu, GPUS), ("cpu", self.cpu, CPUS), ("path", self.path, PATHS)):
             if value not in choices:
-                raise ValueError(f"{name} = {str(value)[:40]!r} is not one of {', '.join(choices)}")
+                raise ValueError(f"{name} = {quoted(value)} is not one of {', '.join(choices)}")
         shapes = {"nodes": _whole("nodes", self.nodes).shape, "per_node": _whole("per_node", self.per_node).shape}
         if sentence := clash(shapes):
             raise ValueError(sentence)
@@ -196,6 +199,8 @@ def named(name: str, nodes: ArrayLike = 1, per_node: int = 8, version: str = "2.
     """
     if name not in MACHINES:
         raise ValueError(f"name = {name[:40]!r} is no node type of this module; {nearest(name, MACHINES)}")
+    if not 1 <= per_node <= 8:
+        raise ValueError(f"per_node = {per_node} must be from 1 to 8, the GPUs of a {name}; for a rack make a Cluster")
     machine = MACHINES[name]
     single = _whole("nodes", nodes) == 1
     count = np.where(single, machine.one[0], machine.more[0])

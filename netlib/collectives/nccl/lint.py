@@ -10,13 +10,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from netlib.arguments import declared, floats
+from netlib.arguments import declared, floats, quoted
 from netlib.collectives.nccl.bandwidth import OPS
 from netlib.collectives.nccl.graph import Cluster, named
+from netlib.collectives.nccl.pastes import Setting, pasted_settings
 from netlib.collectives.nccl.selection import selected
-from netlib.collectives.nccl.tables import ALGORITHMS, PROTOCOLS, integer, numbers
+from netlib.collectives.nccl.tables import ALGORITHMS, PROTOCOLS, edition, integer, numbers
 from netlib.collectives.nccl.tuning import tune
-from netlib.collectives.nccl.variables import Variable, known_variables, meant, parse_env, variable
+from netlib.collectives.nccl.variables import Variable, known_variables, meant, variable
 from netlib.topology.collisions import expected_max_load
 
 VERDICTS = {
@@ -30,6 +31,8 @@ VERDICTS = {
     "debug": "for looking, not for production",
     "unknown": "not a variable of NCCL that is known here",
     "malformed": "a value that NCCL does not understand",
+    "overwritten": "set again further down, where the value that counts stands",
+    "unread": "a line that sets nothing; the others are judged without it",
 }
 _SMS = {
     "Volta": 80,
@@ -43,13 +46,22 @@ _SIZES = 2.0 ** np.arange(10, 35)
 
 @dataclass(frozen=True)
 class Verdict:
-    """What one variable does: `verdict` is a key of `VERDICTS`."""
+    """What one variable does: `verdict` is a key of `VERDICTS`. A line without a variable has its text as `value`."""
 
     name: str
     value: str
     verdict: str
     reason: str
     source: str
+
+    @property
+    def line(self) -> str:
+        """What was pasted.
+
+        >>> Verdict("NCCL_DEBUG", "INFO", "debug", "", "").line
+        'NCCL_DEBUG=INFO'
+        """
+        return f"{self.name}={self.value}" if self.name else self.value
 
 
 @declared
@@ -58,29 +70,53 @@ def lint_nccl_env(
 ) -> list[Verdict]:
     """One verdict for each variable of a dictionary or of a pasted block of export lines.
 
-    `cluster` (128 DGX H100 by default) and `size` (256 MiB) are what the price of a forced choice is computed for.
+    A line that sets nothing, and a value that a later line overwrites, get a verdict too. For a version that nobody has
+    read yet, the nearest earlier one answers, and the reasons say so. `cluster` (128 DGX H100 by default) and `size`
+    (256 MiB) are what the price of a forced choice is computed for.
 
     >>> [each.verdict for each in lint_nccl_env({"NCCL_IB_RETRY_CNT": "7", "NCCL_MIN_NCHANNELS": "32"})]
     ['no-op', 'deprecated']
     >>> lint_nccl_env("export NCCL_IB_TIMEOUT=22")[0].reason[:60]
     'waits 17.2 s for each of 7 tries, 2.0 min in all (default 20'
     """
-    given = parse_env(settings) if isinstance(settings, str) else dict(settings)
+    lines = pasted_settings(settings) if isinstance(settings, str) else []
+    given = {each.name: each.value for each in lines if each.name} if lines else {}
+    if not isinstance(settings, str):
+        given = dict(settings)
     for name, value in given.items():
         if not (isinstance(name, str) and isinstance(value, str)):
-            told = f"settings[{str(name)[:40]!r}] = {str(value)[:40]!r}"
+            told = f"settings[{quoted(name)}] = {quoted(value)}"
             raise ValueError(f"{told} must be text, as in a shell, name and value; write it in quotes")
-    if len(given) > MOST:
-        raise ValueError(f"settings hold {len(given):,} variables, more than {MOST:,}; paste those of NCCL")
+    if (many := max(len(given), len(lines))) > MOST:
+        raise ValueError(f"settings hold {many:,} variables, more than {MOST:,}; paste those of NCCL")
     numbers(version)
     job = named("dgx-h100", 128) if cluster is None else cluster
     if not job.ranks.size:
         raise ValueError("cluster has no nodes; give at least one")
     floats("size", size)
-    return [_judged(name, value.strip(), given, version, job, size) for name, value in given.items()]
+    told = _in_words(version)
+    judged = {name: _judged(name, value.strip(), given, version, told, job, size) for name, value in given.items()}
+    return [_of_line(each, lines[number + 1 :], judged) for number, each in enumerate(lines)] or [*judged.values()]
 
 
-def _judged(name: str, value: str, given: Mapping[str, str], version: str, cluster: Cluster, size: float) -> Verdict:
+def _in_words(version: str) -> str:
+    """The version, and which one answers for it where its file was not read; the first tables are those of 2.4.8."""
+    asked = edition(version) if numbers(version) >= (2, 4, 8) else None
+    return f"{version}, answered with that of {asked.last}" if asked and asked.note else version
+
+
+def _of_line(line: Setting, later: list[Setting], judged: Mapping[str, Verdict]) -> Verdict:
+    """The verdict on one pasted assignment: its variable's, if no later line sets it again."""
+    if line.trouble:
+        return Verdict("", line.text, "unread", line.trouble, "")
+    if any(each.name == line.name for each in later):
+        return Verdict(line.name, line.value, "overwritten", "set again further down: the last one counts", "")
+    return judged[line.name]
+
+
+def _judged(
+    name: str, value: str, given: Mapping[str, str], version: str, told: str, cluster: Cluster, size: float
+) -> Verdict:
     names = {each.name.lower(): each.name for each in known_variables()}
     if name.lower() not in names:
         if not name.upper().startswith("N"):
@@ -92,31 +128,31 @@ def _judged(name: str, value: str, given: Mapping[str, str], version: str, clust
             name, value, "unknown", f"names are case-sensitive; did you mean {right}?", variable(right).source
         )
     known = variable(name)
-    verdict, reason = _rule(known, value, given, version, cluster, size)
+    verdict, reason = _rule(known, value, given, version, told, cluster, size)
     return Verdict(name, value, verdict, reason, known.source)
 
 
 def _rule(
-    known: Variable, value: str, given: Mapping[str, str], version: str, cluster: Cluster, size: float
+    known: Variable, value: str, given: Mapping[str, str], version: str, told: str, cluster: Cluster, size: float
 ) -> tuple[str, str]:
-    """Verdict and reason, the first rule that applies."""
+    """Verdict and reason, the first rule that applies; `told` is the version in words."""
     asked = numbers(version)
     instead = f"; use {known.instead}" if known.instead else ""
     if not value:
         return "no-op", "empty, which NCCL reads as not set"
     if known.removed and asked >= numbers(known.removed):
-        return "deprecated", f"removed in {known.removed}: NCCL {version} ignores it{instead}"
+        return "deprecated", f"removed in {known.removed}: NCCL {told} ignores it{instead}"
     if asked < numbers(known.since)[: len(asked)]:
-        return "no-op", f"read from {known.since} on; NCCL {version} ignores it"
+        return "no-op", f"read from {known.since} on; NCCL {told} ignores it"
     if fault := malformed(known, value, version):
         return "malformed", fault
     if known.deprecated and asked >= numbers(known.deprecated)[: len(asked)]:
         return "deprecated", f"deprecated since {known.deprecated}{instead}" + _sms(known, value, cluster)
     default = known.at(version)
     if default is not None and value.upper() == default.upper():
-        return "no-op", f"{default} is the default of NCCL {version}"
+        return "no-op", f"{default} is the default of NCCL {told}"
     if known.name in ("NCCL_ALGO", "NCCL_PROTO", "NCCL_NVLS_ENABLE"):
-        return _forced(known, value, version, cluster, size)
+        return _forced(known, value, version, told, cluster, size)
     if known.name == "NCCL_IB_TIMEOUT":
         return _timeout(value, given, default)
     if known.kind == "level" and (number := integer(value)) is not None:
@@ -134,8 +170,8 @@ def _rule(
         return known.advice, f"useful if {known.because}: {hot}"
     if known.advice == "deprecated":  # by a later version than this
         return "discouraged", f"{known.effect}; later versions know it no more{instead}"
-    told = f"useful if {known.because}" if known.advice == "useful-if" else known.because
-    return known.advice, f"{known.effect}; {told}" + _sms(known, value, cluster)
+    condition = f"useful if {known.because}" if known.advice == "useful-if" else known.because
+    return known.advice, f"{known.effect}; {condition}" + _sms(known, value, cluster)
 
 
 def malformed(known: Variable, value: str, version: str) -> str:
@@ -196,7 +232,7 @@ def _timeout(value: str, given: Mapping[str, str], default: str | None) -> tuple
     )
 
 
-def _forced(known: Variable, value: str, version: str, cluster: Cluster, size: float) -> tuple[str, str]:
+def _forced(known: Variable, value: str, version: str, told: str, cluster: Cluster, size: float) -> tuple[str, str]:
     """The price of taking choices away, by the cost model; operations that lose their last algorithm fail."""
     setting = {known.name: value}
     failing = [op for op in OPS if not tune(version, cluster, op, variables=setting).enabled.any(axis=0).all()]
@@ -221,7 +257,7 @@ def _forced(known: Variable, value: str, version: str, cluster: Cluster, size: f
     ratio = after.seconds / before.seconds
     worst = np.unravel_index(int(np.argmax(ratio)), ratio.shape)
     if ratio[worst] < 1.005:
-        return "no-op", f"by the cost model NCCL {version} chooses the same on this cluster without it"
+        return "no-op", f"by the cost model NCCL {told} chooses the same on this cluster without it"
     text = f"at worst {ratio[worst]:.3g} times the time, at {_binary(sizes.ravel()[worst[0]])}"
     if ratio[-1].max() > 1.005:
         at = int(np.argmax(ratio[-1]))
@@ -230,7 +266,7 @@ def _forced(known: Variable, value: str, version: str, cluster: Cluster, size: f
         ranks = int(np.ravel(np.broadcast_to(cluster.ranks, ratio[-1].shape))[at])
         text = f"all-reduce of {_binary(size)} on {ranks} GPUs: {now} in place of {then}; {text}"
     # a tenth is within what the plan misses by
-    return "harmful" if ratio[worst] > 1.1 else "discouraged", f"{text} (cost model of NCCL {version})"
+    return "harmful" if ratio[worst] > 1.1 else "discouraged", f"{text} (cost model of NCCL {told})"
 
 
 def _binary(size: float) -> str:

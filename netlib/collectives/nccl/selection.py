@@ -37,17 +37,22 @@ def selected(value: str, op: str, version: str, names: tuple[str, ...] = ALGORIT
         head, colon, tail = part.partition(":")
         if not strict or not colon:
             if number:
-                raise ValueError(
-                    f"value = {value[:60]!r} needs an operation before {part[:40]!r}, such as allreduce:tree"
-                )
+                told = f"{_variable(names)} = {value[:60]!r} needs an operation before {part[:40]!r}"
+                raise ValueError(f"{told}, such as allreduce:tree")
             allowed = _listed(part, names, strict)
         elif head.strip().lower() not in FUNCTIONS:
-            raise ValueError(f"value = {value[:60]!r} names no operation of NCCL; {nearest(head, FUNCTIONS)}")
+            told = f"{_variable(names)} = {value[:60]!r} names no operation of NCCL"
+            raise ValueError(f"{told}; {nearest(head, FUNCTIONS)}")
         elif FUNCTIONS[head.strip().lower()] == op:
             allowed = _listed(tail, names, strict)
         else:
             _listed(tail, names, strict)
     return allowed
+
+
+def _variable(names: tuple[str, ...]) -> str:
+    """Whose value is read."""
+    return "NCCL_PROTO" if names == PROTOCOLS else "NCCL_ALGO"
 
 
 def _listed(text: str, names: tuple[str, ...], strict: bool) -> frozenset[str]:
@@ -59,9 +64,10 @@ def _listed(text: str, names: tuple[str, ...], strict: bool) -> frozenset[str]:
         if word.strip().lower() in known:
             found |= set(known[word.strip().lower()])
         elif strict:
-            raise ValueError(f"value = {text[:60]!r} holds an unknown word, {word[:40]!r}; {nearest(word, names)}")
+            told = f"{_variable(names)} = {text[:60]!r} holds an unknown word, {word[:40]!r}"
+            raise ValueError(f"{told}; {nearest(word, {name.lower(): name for name in names})}")
     if strict and not words:
-        raise ValueError(f"value = {text[:60]!r} lists nothing; give one of {', '.join(names)}")
+        raise ValueError(f"{_variable(names)} = {text[:60]!r} lists nothing; give one of {', '.join(names)}")
     return frozenset(names) - found if exclude else frozenset(found)
 
 

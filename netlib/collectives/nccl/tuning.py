@@ -8,18 +8,20 @@ Read with the chapter "Collectives", section "NCCL decides".
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from netlib.arguments import Floats, clash, declared, floats
+from netlib.arguments import Floats, clash, declared, floats, quoted, written
 from netlib.collectives.nccl.bandwidth import OPS, bandwidths, generation
 from netlib.collectives.nccl.closed import closed_form
 from netlib.collectives.nccl.graph import Cluster
 from netlib.collectives.nccl.latency import latencies
 from netlib.collectives.nccl.rules import enabled
-from netlib.collectives.nccl.tables import ROWS, Edition, correction, edition, integer, scalar
+from netlib.collectives.nccl.settings import limited, overhead, overlooked
+from netlib.collectives.nccl.tables import ROWS, Edition, correction, edition, scalar
+from netlib.collectives.nccl.variables import MODELLED, variable
 from netlib.names import nearest
 
 Names = NDArray[np.str_]
@@ -78,6 +80,7 @@ class Tuning:
         """
         return self._seconds(self.row(name), self._sized(sizes))
 
+    @written
     def times(self, sizes: ArrayLike) -> Floats:
         """(rows, *broadcast of sizes and nodes) seconds; inf where a combination is off.
 
@@ -92,6 +95,7 @@ class Tuning:
             out[row] = np.where(self.enabled[row], self._seconds(int(row), size), np.inf)
         return out
 
+    @written
     def choose(self, sizes: ArrayLike) -> Choice:
         """The combination with the least time for each size, and that time; the first of equals.
 
@@ -218,47 +222,38 @@ def tune(
     chosen, given = edition(version), dict(variables or {})
     for name, value in given.items():
         if not (isinstance(name, str) and isinstance(value, str)):
-            told = f"variables[{str(name)[:40]!r}] = {str(value)[:40]!r}"
+            told = f"variables[{quoted(name)}] = {quoted(value)}"
             raise ValueError(f"{told} must be text, as in a shell, name and value; write it in quotes")
+    unseen = overlooked(given)
     given = {name: value for name, value in given.items() if value.strip()}  # empty is not set
-    cluster = _limited(cluster, given)
-    notes = _notes(chosen, cluster)
+    cluster = limited(cluster, given)
+    notes = _notes(chosen, cluster) + unseen
     if chosen.key < (2, 5):
         names, lat, bandwidth, on, why = closed_form(chosen, cluster, op)
         return Tuning(chosen, cluster, op, operations, given, names, lat, bandwidth, on, why, notes)
     on, why = enabled(chosen, cluster, op, given)
     bandwidth = bandwidths(chosen, cluster, op)
-    lat = latencies(chosen, cluster, op, _overhead(given))
+    lat = latencies(chosen, cluster, op, overhead(given))
     names = tuple("/".join(pair) for pair in ROWS)
     return Tuning(chosen, cluster, op, operations, given, names, lat, bandwidth, on & (bandwidth > 0), why, notes)
 
 
-def _overhead(variables: Mapping[str, str]) -> float | None:
-    """NCCL_NET_OVERHEAD in seconds; it is given in nanoseconds, and -2 stands for the default."""
-    text = variables.get("NCCL_NET_OVERHEAD", "-2").strip()
-    value = integer(text)
-    if value is None:
-        raise ValueError(f"NCCL_NET_OVERHEAD = {text[:40]!r} is no whole number; give nanoseconds")
-    return None if value == -2 else value * 1e-9
+@declared
+def with_variables(tuning: Tuning, settings: Mapping[str, str]) -> Tuning:
+    """The same tuning with variables set; those that are not in `MODELLED` raise ValueError: they change nothing here.
 
-
-def _limited(cluster: Cluster, variables: Mapping[str, str]) -> Cluster:
-    """The communicator's channels within the user's limits; the searched graph, and so the plan's bandwidth, stays."""
-    limits: dict[str, int] = {}
-    for name in ("NCCL_MIN_CTAS", "NCCL_MIN_NCHANNELS", "NCCL_MAX_CTAS", "NCCL_MAX_NCHANNELS"):
-        if name in variables:
-            text = variables[name].strip()
-            limit = integer(text)
-            if limit is None or limit < 1:
-                raise ValueError(f"{name} = {text[:40]!r} must be a whole number, 1 or more; give channels")
-            limits[name] = limit
-    if not limits:
-        return cluster
-    count = np.asarray(cluster.ring.count if cluster.channels is None else cluster.channels)
-    most = min([v for name, v in limits.items() if "MAX" in name], default=None)
-    least = max([v for name, v in limits.items() if "MIN" in name], default=None)
-    count = count if most is None else np.minimum(count, most)
-    return replace(cluster, channels=count if least is None else np.maximum(count, least))
+    >>> from netlib.collectives.nccl import named
+    >>> free = tune("2.30.7", named("dgx-h100", 128))
+    >>> ring = with_variables(free, {"NCCL_ALGO": "Ring"})
+    >>> [round(float(each.choose(2**28).seconds) * 1e3, 2) for each in (free, ring)]
+    [1.77, 5.95]
+    """
+    for name in settings:
+        if not variable(name).modelled:
+            told = ", ".join(MODELLED)
+            raise ValueError(f"settings[{name!r}] changes the run, not the plan: the cost model sees only {told}")
+    merged = {**tuning.variables, **settings}
+    return tune(tuning.edition.asked, tuning.cluster, tuning.op, operations=tuning.operations, variables=merged)
 
 
 def _notes(chosen: Edition, cluster: Cluster) -> tuple[str, ...]:

@@ -1,20 +1,17 @@
 """Variables: NCCL's environment variables, what they default to in each version and what they change.
 
-Most of them change the run and not the plan: the cost model sees only those in `MODELLED`. `with_variables` tunes again
-with some of them set, so that their price can be computed instead of believed. `variables.toml` holds the facts.
+Most of them change the run and not the plan: the cost model sees only those in `MODELLED`. `variables.toml` holds the
+facts; `tune` takes variables, so that their price can be computed instead of believed.
 Read with the chapter "Collectives", section "NCCL decides".
 """
 
-import shlex
 import tomllib
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
 from netlib.arguments import declared
 from netlib.collectives.nccl.tables import numbers
-from netlib.collectives.nccl.tuning import Tuning, tune
 from netlib.names import nearest
 
 
@@ -86,50 +83,6 @@ def meant(name: str) -> str:
     names = {each.lower(): each for each in _known()}
     hint = nearest(name, names, "no name is near").rstrip("?")
     return " ".join(names.get(word, word) for word in hint.split())
-
-
-@declared
-def parse_env(text: str) -> dict[str, str]:
-    """Names and values of a pasted block: lines `export NAME=value`, `NAME=value` or mpirun's `-x NAME=value`.
-
-    Comments and empty lines are skipped; the last of two equal names counts. Anything else raises ValueError with
-    the line.
-
-    >>> parse_env('export NCCL_IB_TIMEOUT=22  # rides out flaps' + chr(10) + 'NCCL_ALGO="ring;allreduce:tree"')
-    {'NCCL_IB_TIMEOUT': '22', 'NCCL_ALGO': 'ring;allreduce:tree'}
-    """
-    found = {}
-    for number, line in enumerate(text.removeprefix("\ufeff").splitlines(), 1):
-        try:
-            words = shlex.split(line.rstrip().rstrip("\\"), comments=True)
-        except ValueError:
-            raise ValueError(f"line {number}, {line.strip()[:60]!r}, has a quote that is not closed") from None
-        for word in words:
-            if word in ("export", "-x", "env"):
-                continue
-            name, equals, value = word.partition("=")
-            if not equals or not name.replace("_", "a").isalnum() or name[0].isdigit():
-                raise ValueError(f"line {number}, {line.strip()[:60]!r}, is no assignment; write export NAME=value")
-            found[name] = value.rstrip(";")  # which ends a command; inside a value it may separate operations
-    return found
-
-
-@declared
-def with_variables(tuning: Tuning, settings: Mapping[str, str]) -> Tuning:
-    """The same tuning with variables set; those that are not in `MODELLED` raise ValueError: they change nothing here.
-
-    >>> from netlib.collectives.nccl import named, tune
-    >>> free = tune("2.30.7", named("dgx-h100", 128))
-    >>> ring = with_variables(free, {"NCCL_ALGO": "Ring"})
-    >>> [round(float(each.choose(2**28).seconds) * 1e3, 2) for each in (free, ring)]
-    [1.77, 5.95]
-    """
-    for name in settings:
-        if not variable(name).modelled:
-            told = ", ".join(MODELLED)
-            raise ValueError(f"settings[{name!r}] changes the run, not the plan: the cost model sees only {told}")
-    merged = {**tuning.variables, **settings}
-    return tune(tuning.edition.asked, tuning.cluster, tuning.op, operations=tuning.operations, variables=merged)
 
 
 def _full(version: str) -> tuple[int, ...]:

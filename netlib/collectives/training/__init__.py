@@ -31,7 +31,16 @@ from netlib.collectives.training.pipelines import (
     timetable,
     zero_bubble_idle,
 )
-from netlib.collectives.training.published import Beside, PublishedRun, beside, predicted, runs, side_by_side, trend
+from netlib.collectives.training.published import (
+    Beside,
+    PublishedRun,
+    beside,
+    cluster,
+    predicted,
+    runs,
+    side_by_side,
+    trend,
+)
 from netlib.collectives.training.shapes import Model, forward_flops, model, models, training_flops
 from netlib.collectives.training.step import TrainingStep, step_time
 from netlib.collectives.training.turns import Pipeline, dualpipe, gpipe, interleaved, one_f_one_b, zero_bubble
@@ -59,6 +68,7 @@ __all__ = [
     "by_order",
     "call_time",
     "check_fit",
+    "cluster",
     "dualpipe",
     "dualpipe_idle",
     "exposed_bounds",

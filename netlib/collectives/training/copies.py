@@ -46,11 +46,13 @@ def token_copies(experts: int, top_k: int, ep: int, g: int, node_limit: int | No
     >>> v3.experts, round(v3.ranks, 2), round(v3.nodes, 2), round(v3.away_nodes, 2)
     (8, 7.36, 3.63, 3.18)
     """
-    if min(experts, top_k, ep, g) < 1 or top_k > experts or experts % ep:
-        raise ValueError(
-            f"experts = {experts}, top_k = {top_k}, ep = {ep}, g = {g} must be at least 1, with top_k at most experts "
-            "and experts a multiple of ep"
-        )
+    for name, value in (("experts", experts), ("top_k", top_k), ("ep", ep), ("g", g)):
+        if value < 1:
+            raise ValueError(f"{name} = {value} must be at least 1")
+    if top_k > experts:
+        raise ValueError(f"top_k = {top_k} must be at most experts = {experts}")
+    if experts % ep:
+        raise ValueError(f"experts = {experts} must be a multiple of ep = {ep}, so that each rank holds as many")
     local = min(ep, g)
     if ep % local:
         raise ValueError(f"ep = {ep} must be a multiple of g = {g}, or smaller")

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from netlib.arguments import declared, declared_fields
+from netlib.arguments import declared, declared_fields, quoted
 from netlib.collectives.bounds import MOST
 from netlib.collectives.training.shapes import Model
 
@@ -47,8 +47,7 @@ class Layout:
 
     def __post_init__(self) -> None:
         if not isinstance(self.order, (tuple, list)) or sorted(map(str, self.order)) != sorted(AXES):
-            told = str(self.order)[:60]
-            raise ValueError(f"order = {told!r} must name each of {', '.join(AXES)} once, innermost first")
+            raise ValueError(f"order = {quoted(self.order)} must name each of {', '.join(AXES)} once, innermost first")
         object.__setattr__(self, "order", tuple(self.order))
         declared_fields(self)
         for name in (*AXES, "ep", "virtual", "micro", "microbatches"):

@@ -57,6 +57,8 @@ def _layers(first: str, one: ArrayLike, second: str, other: ArrayLike) -> tuple[
     a, b = floats(first, array(first, one)), floats(second, array(second, other))
     if sentence := clash({first: a.shape, second: b.shape}):
         raise ValueError(sentence)
+    if a.ndim == b.ndim == 1 and a.shape != b.shape:  # an entry in a list is one layer's, not every layer's
+        raise ValueError(f"{first} has {len(a)} layers, {second} has {len(b)}; give as many, or one number for all")
     a, b = np.broadcast_arrays(np.atleast_1d(a), np.atleast_1d(b))
     if a.ndim != 1 or not a.size:
         raise ValueError(f"{first} has shape {a.shape}; give one entry for each layer")

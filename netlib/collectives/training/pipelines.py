@@ -87,6 +87,9 @@ def timetable(
     >>> table.span, table.bubble, table.in_flight.tolist()
     (33.0, 0.375, [4.0, 3.0, 2.0, 1.0])
     """
+    if overlapped is not None and not any(len(block) > 1 for stage in schedule.blocks for block in stage):
+        told = f"overlapped = {overlapped:g} is not used: no passes overlap in {schedule.name}"
+        raise ValueError(f"{told}; leave it out, or give a dualpipe schedule")
     weight = backward / 2 if weight is None else weight
     overlapped = forward + backward if overlapped is None else overlapped
     for name, value in (("forward", forward), ("weight", weight), ("overlapped", overlapped)):
@@ -191,4 +194,7 @@ def dualpipe_idle(p: ArrayLike, overlapped: ArrayLike, backward: ArrayLike, weig
     6.0
     """
     overlapped, backward = floats("overlapped", overlapped), floats("backward", backward)
-    return (ranks(p, "p") / 2 - 1) * np.maximum(0, overlapped + backward - 3 * floats("weight", weight))
+    p = ranks(p, "p")
+    if (p % 2 != 0).any():
+        raise ValueError(f"p = {p[p % 2 != 0].flat[0]:g} must be even: microbatches of DualPipe enter at both ends")
+    return (p / 2 - 1) * np.maximum(0, overlapped + backward - 3 * floats("weight", weight))

@@ -51,6 +51,7 @@ class Model:
     q_rank: int = 0
     kv_rank: int = 0
     rope_dim: int = 0
+    _called = ("training.model", "llama2-70b")
 
     def __post_init__(self) -> None:
         declared_fields(self)

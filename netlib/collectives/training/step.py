@@ -123,6 +123,7 @@ def step_time(
             raise ValueError(f"hidden = {{{axis!r}: {part}}} must name one of {', '.join(INSIDE)} and a part of 0 to 1")
     if schedule not in SCHEDULES:
         raise ValueError(f"schedule = {schedule!r} is not one of {', '.join(SCHEDULES)}")
+    _belong(flows, layout, cluster.g)
     m, deep = layout.microbatches, stage_layers(model, layout)
     forward, backward = _passes(model, layout, cluster, deep, fused_attention)
     waits: dict[str, float] = {}
@@ -150,6 +151,21 @@ def step_time(
         model_flops=whole * next(useful),
         hardware_flops=whole * next(useful),
     )
+
+
+def _belong(flows: Sequence[Flow], layout: Layout, g: int) -> None:
+    """Refuse the collectives of another layout: an axis of another size, or none where there must be some."""
+    told = "give step_flows(model, layout) of the same model and layout"
+    for flow in flows:
+        if flow.size != (wanted := _place(layout, flow.axis, g).size):
+            raise ValueError(f"flows hold {flow.axis} over {flow.size} ranks, where layout has {wanted}; {told}")
+        if flow.collective == "send" and flow.calls % layout.microbatches:
+            raise ValueError(
+                f"flows hold {flow.calls:g} sends, no multiple of layout's microbatches = {layout.microbatches}; {told}"
+            )
+    for axis in ("tp", "pp", "dp"):
+        if _place(layout, axis, g).size > 1 and axis not in {flow.axis for flow in flows}:
+            raise ValueError(f"flows hold nothing of {axis}, over which layout has several ranks; {told}")
 
 
 def _place(layout: Layout, axis: str, g: int) -> Placement:

@@ -111,6 +111,8 @@ def step_flows(
     dp all_reduce 1 x 2.156 GB, sent 4.04
     """
     check_fit(model, layout)
+    if g < 1:
+        raise ValueError(f"g = {g} must be at least 1 GPU in a node")
     widths = Widths() if widths is None else widths
     tokens = layout.micro * model.sequence / layout.cp
     flows = [

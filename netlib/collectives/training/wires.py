@@ -20,7 +20,8 @@ from netlib.links import Link
 @dataclass(frozen=True)
 class Cluster:
     """GPUs in nodes of g. `peak` FLOP/s is what a utilisation is measured against; `matmul` FLOP/s is what matrix
-    products reach (an input: measured on one GPU, never taken from the run that is predicted); `memory` bytes/s is what
+    products reach (an input: measured on one GPU, never taken from the run that is predicted; above `peak` only
+    with narrower numbers than those of `peak`); `memory` bytes/s is what
     passes over activations reach. `up` is a GPU's NVLink, `out` its share of the NICs.
     """
 
@@ -31,11 +32,15 @@ class Cluster:
     out: Link
     g: int = 8
     memory: float = float("inf")
+    _called = ("training.cluster", "a100")
 
     def __post_init__(self) -> None:
         declared_fields(self)
         for name in ("peak", "matmul", "memory"):
             floats(name, getattr(self, name), above=True, limit=name == "memory")
+        if self.matmul > 4 * self.peak:  # peak of BF16, products in FP4
+            told = f"matmul = {self.matmul:g} must be at most 4 x peak = {4 * self.peak:g} FLOP/s"
+            raise ValueError(f"{told}, what narrower numbers gain; check the units")
         if self.g < 1:
             raise ValueError(f"g = {self.g} must be at least 1 GPU in a node")
         if self.up.shape or self.out.shape:

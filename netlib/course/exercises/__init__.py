@@ -124,8 +124,10 @@ def load(id: str) -> Exercise:
     """
     known = ids()
     if not isinstance(id, str) or id not in known:
-        asked = id[:40] if isinstance(id, str) else type(id).__name__
-        raise ValueError(f"no exercise is called {asked!r}; {nearest(asked, known)}")
+        if not isinstance(id, str):
+            raise ValueError(f"no exercise is called so: its id is text such as 'ring-01', not {_a(id)}")
+        meant = nearest(id, known, "an id is a word and two digits, such as ring-01, and stands above its question")
+        raise ValueError(f"no exercise is called {id[:40]!r}; {meant}")
     found: Exercise = import_module(f"{__name__}.{id.replace('-', '_')}").EXERCISE
     return found
 
@@ -150,6 +152,11 @@ def exercise_html(id: str) -> str:
     4
     """
     return _page.exercise_html(load(id))
+
+
+def _a(value: object) -> str:
+    """A number as it is, anything else by its type; a learner's object may raise when it is printed."""
+    return str(value)[:40] if type(value) in (int, float, bool, type(None)) else f"a {type(value).__name__[:40]}"
 
 
 def _of(value: Any, name: str, default: Any) -> Any:

@@ -4,6 +4,7 @@ The book's exercises are for self-study, so their explanations are public; grade
 """
 
 import re
+from collections.abc import Mapping
 from html import escape
 from typing import TYPE_CHECKING
 
@@ -52,10 +53,27 @@ def _unit(unit: str) -> str:
     return f"as a multiple of {unit}" if len(unit) == 1 and unit.isupper() else f"in {unit}"
 
 
+def choices(made: "Exercise") -> list[tuple[str, Mapping[str, str]]]:
+    """Each list of options once, with the parts that it is for; without them where there is one list for one part."""
+    lists: list[tuple[list[str], Mapping[str, str]]] = []
+    for name, part in made.options.items():
+        same = next((names for names, known in lists if known == part), None)
+        if same is None:
+            lists.append(([name], part))
+        else:
+            same.append(name)
+    alone = len(made.options) == 1
+    return [("" if alone else ", ".join(names), part) for names, part in lists]
+
+
 def question_text(made: "Exercise") -> str:
     """The question as plain text, for a terminal."""
     head = f"{made.skill}, {made.stars} of 3 stars, {minutes(made)}."
-    options = [f"{letter}) {text}" for part in made.options.values() for letter, text in part.items()]
+    options = [
+        line
+        for names, part in choices(made)
+        for line in ([f"{names}:"] if names else []) + [f"{letter}) {text}" for letter, text in part.items()]
+    ]
     return "\n".join(
         [head, made.ask, *([made.shown] if made.shown else []), *options, f"Answer with {call(made)}", units(made)]
     ).rstrip()
@@ -66,8 +84,11 @@ def question_html(made: "Exercise") -> str:
     stars = "★" * made.stars + "☆" * (3 - made.stars)
     shown = f'<pre tabindex="0">{escape(made.shown, quote=False)}</pre>' if made.shown else ""
     options = "".join(
-        f'<ul class="nx-options">{"".join(f"<li>{letter}) {escape(text)}</li>" for letter, text in part.items())}</ul>'
-        for part in made.options.values()
+        (f'<p class="nx-part">{names}:</p>' if names else "")
+        + '<ul class="nx-options">'
+        + "".join(f"<li>{letter}) {escape(text)}</li>" for letter, text in part.items())
+        + "</ul>"
+        for names, part in choices(made)
     )
     return (
         f'<p class="nx-exercise-title"><strong>{made.id}</strong> · {escape(made.skill)} · '

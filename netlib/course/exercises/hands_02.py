@@ -28,9 +28,10 @@ EXERCISE = exercise(
     place=902,
     ask="The lab's cluster has 4 nodes of 2 ranks. Inside a node a link has alpha = 0.1 ms and 12.5e6 bytes/s, each "
     "rank's link out of the node has alpha = 0.5 ms and 5e6 bytes/s, one way. A message keeps its sender's link busy "
-    "for alpha + b/B. All add 1 MB (1e6 bytes). How many seconds take\n\n`ring`: one ring 0, 1, 2 ... 7; `rails`: two "
-    "rings at once, each with half of the buffer, which leave a node through different ranks; `serial`: exchange and "
-    "add halves inside the node, a ring over 4 nodes for each half, exchange halves inside?",
+    "for alpha + b/B. All add 1 MB (1e6 bytes) in three ways. How many seconds does each take?\n\n"
+    "`ring`: one ring 0, 1, 2 ... 7. `rails`: two rings at once, each with half of the buffer, which leave a node "
+    "through different ranks. `serial`: exchange and add halves inside the node, a ring over 4 nodes for each half, "
+    "exchange halves inside.",
     answer=times,
     unit="s",
     rtol=0.01,

@@ -3,6 +3,7 @@
 import importlib
 from pathlib import Path
 
+from netlib.arguments import quoted
 from netlib.course.explorer import Explorer
 from netlib.names import nearest
 
@@ -23,7 +24,7 @@ def load(id: str) -> Explorer:
     'Ring or tree?'
     """
     if not isinstance(id, str) or id not in ids():
-        raise ValueError(f"explorer {str(id)[:40]!r} does not exist; {nearest(id, ids())}")
+        raise ValueError(f"explorer {quoted(id)} does not exist; {nearest(id, ids())}")
     name = id.replace("-", "_")
     found = getattr(importlib.import_module(f"{__name__}.{name}"), name, None)
     if not isinstance(found, Explorer) or found.id != id:

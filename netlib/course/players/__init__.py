@@ -4,6 +4,7 @@
 import importlib
 from pathlib import Path
 
+from netlib.arguments import quoted
 from netlib.course.player import Player
 from netlib.names import nearest
 
@@ -24,7 +25,7 @@ def load(id: str) -> Player:
     'All-reduce, step by step'
     """
     if not isinstance(id, str) or id not in ids():
-        raise ValueError(f"player {str(id)[:40]!r} does not exist; {nearest(id, ids())}")
+        raise ValueError(f"player {quoted(id)} does not exist; {nearest(id, ids())}")
     name = id.replace("-", "_")
     found = getattr(importlib.import_module(f"{__name__}.{name}"), name, None)
     if not isinstance(found, Player) or found.id != id:

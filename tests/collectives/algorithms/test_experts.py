@@ -292,7 +292,7 @@ def test_a_changed_message_is_found(made):
         (lambda: c.routing_of([[[0.5]], [[1]]], 4, 2, 1), "experts has shape (2, 1, 1); give whole numbers"),
         (lambda: c.routing_of([[[4]], [[1]]], 4, 2, 1), "experts must hold 0 to 3; total = 4"),
         (lambda: c.moe_dispatch(routing(), "token"), "copies = 'token' must be one of node, rank, expert"),
-        (lambda: c.moe_combine([[1]]), "routing = '[[1]]' is not a Routing; make one with routed(...) or routing_of"),
+        (lambda: c.moe_combine([[1]]), "routing = [[1]] is not a Routing; make one with routed(...) or routing_of"),
         (lambda: c.expected_copies(2, 10, 4), "total = 10 experts must divide among groups = 4"),
         (lambda: c.expected_copies(11, 10, 5), "top_k = 11 must be at most total = 10"),
         (lambda: c.pxn_all_to_all_time(1, 2, 0, UP, OUT), "nodes = 0 must be at least 1"),

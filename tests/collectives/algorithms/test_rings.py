@@ -104,7 +104,7 @@ def test_one_rank_has_nothing_to_do():
     ("bad", "said"),
     [
         (lambda: c.ring_allreduce(8, 0), "channels = 0 must be a whole number, 1 or more"),
-        (lambda: c.ring_through([0, 0, 1]), "order = '[0, 0, 1]' must hold each rank from 0 to n - 1 once"),
+        (lambda: c.ring_through([0, 0, 1]), "order = [0, 0, 1] must hold each rank from 0 to n - 1 once"),
         (lambda: c.ring_through([[0, 1], [1, 1]]), "must hold each rank from 0 to n - 1 once"),
         (lambda: c.ring_through([0.0, 1.0]), "must hold each rank from 0 to n - 1 once"),
         (lambda: c.ring_through([[[0, 1]]]), "must hold each rank from 0 to n - 1 once"),

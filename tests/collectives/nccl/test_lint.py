@@ -192,6 +192,76 @@ def test_pasted_blocks():
         nccl.variable("NCCL_IB_TIMOUT")
 
 
+@pytest.mark.parametrize(
+    ("text", "pairs"),
+    [
+        ("export A=1;export B=2", "A=1 B=2"),
+        ("export A=1 && B=2", "A=1 B=2"),
+        ("mpirun -x NCCL_PROTO=LL -np 8 ./a --lr=3 lr=3", "NCCL_PROTO=LL"),
+        ("mpirun -np 8 -x LD_LIBRARY_PATH -x NCCL_DEBUG=INFO ./a", "NCCL_DEBUG=INFO"),
+        ("docker run -e NCCL_DEBUG=INFO --env A=1 image", "NCCL_DEBUG=INFO A=1"),
+        ("NCCL_DEBUG=INFO ./all_reduce_perf -b 8 size=3", "NCCL_DEBUG=INFO"),
+        ("export NCCL_ALGO=ring;allreduce:tree", "NCCL_ALGO=ring;allreduce:tree"),
+        ("A='1 ; B=2'; C=3", "A=1_;_B=2 C=3"),
+        ("A=1;\nexport B=2;", "A=1 B=2"),
+    ],
+)
+def test_a_paste_is_read_as_a_shell_would(text, pairs):
+    assert " ".join(f"{name}={value}".replace(" ", "_") for name, value in nccl.parse_env(text).items()) == pairs
+
+
+def test_one_bad_line_does_not_spoil_the_others():
+    block = "export NCCL_IB_RETRY_CNT=7\nmake train\nNCCL_DEBUG = INFO\nA='x\nNCCL_DEBUG=INFO"
+    found = nccl.lint_nccl_env(block)
+    assert [each.verdict for each in found] == ["no-op", "unread", "unread", "unread", "debug"]
+    assert [each.line for each in found][:3] == ["NCCL_IB_RETRY_CNT=7", "make train", "NCCL_DEBUG = INFO"]
+    assert found[1].reason == "line 2, 'make train', is no assignment; write export NAME=value"
+    assert found[2].reason.endswith("; leave no space round =")
+    assert "a quote that is not closed" in found[3].reason
+    assert {each.verdict for each in found} <= set(nccl.VERDICTS)
+
+
+def test_of_a_variable_that_is_set_twice_the_last_counts():
+    first, other, last = nccl.lint_nccl_env("NCCL_IB_TIMEOUT=22\nNCCL_IB_RETRY_CNT=7\nNCCL_IB_TIMEOUT=20")
+    assert (first.value, first.verdict, "the last one counts" in first.reason) == ("22", "overwritten", True)
+    assert (other.verdict, last.value, last.verdict) == ("no-op", "20", "no-op")
+
+
+def test_a_version_without_a_table_says_who_answers():
+    forced, plain = nccl.lint_nccl_env("NCCL_ALGO=Ring\nNCCL_IB_RETRY_CNT=7", "2.99")
+    assert forced.reason.endswith("(cost model of NCCL 2.99, answered with that of 2.30.7)")
+    assert plain.reason == "7 is the default of NCCL 2.99, answered with that of 2.30.7"
+    assert "answered" not in nccl.lint_nccl_env("NCCL_ALGO=Ring", "2.30")[0].reason
+
+
+def test_what_is_neither_text_nor_a_dictionary_is_told_both():
+    for wrong in (None, 5):
+        with pytest.raises(ValueError, match=rf"^settings = {wrong} must be a dictionary or text; write {{name: value"):
+            nccl.lint_nccl_env(wrong)
+    with pytest.raises(ValueError, match=r"settings\['NCCL_DEBUG'\] = 5 must be text"):
+        nccl.lint_nccl_env({"NCCL_DEBUG": 5})
+    with pytest.raises(ValueError, match=r"make one with nccl.named\('dgx-h100'\)"):
+        nccl.tune("2.30.7", "dgx-h100")
+    with pytest.raises(ValueError, match=r"cluster = 3 is not a Cluster; make one with nccl.named\('dgx-h100'\)"):
+        nccl.tune("2.30.7", 3)
+
+
+def test_the_tuner_says_which_variables_it_does_not_see():
+    cluster = nccl.named("dgx-h100")
+    with pytest.raises(ValueError, match=r"variables\['NCCL_ALG'\] is not .*; did you mean NCCL_ALGO\?"):
+        nccl.tune("2.30.7", cluster, variables={"NCCL_ALG": "Ring"})
+    with pytest.raises(ValueError, match="did you mean NCCL_PROTO"):
+        nccl.tune("2.30.7", cluster, variables={"nccl_proto": "LL"})
+    notes = nccl.tune("2.30.7", cluster, variables={"NCCL_IB_TIMEOUT": "22", "FOO": "1", "NCCL_ALGO": "Ring"}).notes
+    assert [note.split(":")[0] for note in notes[-2:]] == [
+        "NCCL_IB_TIMEOUT changes the run, not the plan",
+        "FOO is not among the variables known here",
+    ]
+    for name, value in (("NCCL_ALGO", "Rings"), ("NCCL_PROTO", "LL12")):
+        with pytest.raises(ValueError, match=f"^{name} = '{value}' holds an unknown word"):
+            nccl.tune("2.30.7", cluster, variables={name: value})
+
+
 def test_lists_as_nccl_reads_them():
     assert selected("ring", "all_reduce", "2.18.5") == {"Ring"}
     assert selected("Rings,tree", "all_reduce", "2.18.5") == {"Tree"}  # the old parser skips what it does not know

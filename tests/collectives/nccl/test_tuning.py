@@ -1,6 +1,7 @@
 """NCCL's decision: known values, crossings, published selections, limits that must hold, and what is refused."""
 
 import csv
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -400,7 +401,8 @@ def test_a_version_without_a_table_says_so():
     )
     assert any("older than Blackwell" in note for note in tuned("2.24.3", "dgx-b200").notes)
     assert any("2.23.4 was not read" in note for note in nccl.tune("2.23.4", nccl.named("dgx-a100")).notes)
-    assert any("racks measure less" in note for note in nccl.tune("2.30.7", nccl.named("dgx-h100", 1, 16)).notes)
+    rack = replace(nccl.named("dgx-h100"), per_node=16)
+    assert any("racks measure less" in note for note in nccl.tune("2.30.7", rack).notes)
 
 
 @pytest.mark.parametrize(
@@ -428,6 +430,8 @@ def test_a_version_without_a_table_says_so():
         (lambda: nccl.tune("2.30.7", nccl.named("dgx-h100")).times(-1), "sizes = -1 must be at least 0"),
         (lambda: nccl.named("dgx-h10"), "did you mean dgx-h100"),
         (lambda: nccl.named("dgx-h100", 1.5), "nodes = 1.5 must be whole"),
+        (lambda: nccl.named("dgx-h100", 2, 9), "per_node = 9 must be from 1 to 8, the GPUs of a dgx-h100"),
+        (lambda: nccl.named("dgx-h100", 2, 0), "per_node = 0 must be from 1 to 8"),
         (lambda: nccl.Cluster("Kepler", 1, 8, C7), "gpu = 'Kepler' is not one of Volta"),
         (lambda: nccl.Cluster("Hopper", 1, 8, C7, cpu="intel"), "cpu = 'intel' is not one of Intel"),
         (lambda: nccl.Cluster("Hopper", 1, 1, C7), "give at least two ranks"),

@@ -121,6 +121,9 @@ def test_gathers_ahead_of_use(data: st.DataObject, n: int, depth: int) -> None:
     ("call", "says"),
     [
         (lambda: reduced([1, 1], [1, 1, 1], 1, lambda s: s), "backward has shape"),
+        (lambda: reduced([1], [1, 1, 1], 1, lambda s: s), "backward has 1 layers, gradients has 3; give as many"),
+        (lambda: prefetched([1, 1, 1], [1]), "compute has 3 layers, gather has 1; give as many, or one number for all"),
+        (lambda: exposed_by_bucket([1], [1, 1], [1], lambda s: s), "backward has 1 layers, gradients has 2"),
         (lambda: reduced([[1]], [1], 1, lambda s: s), "give one entry for each layer"),
         (lambda: reduced([], [], 1, lambda s: s), "give one entry for each layer"),
         (lambda: reduced([1], [1], 0, lambda s: s), "bucket = 0 must be above 0"),

@@ -162,6 +162,8 @@ def test_an_order_that_cannot_be_kept_is_refused() -> None:
         (lambda: dualpipe(4, 6), "m = 6 even and at least 2 p = 8"),
         (lambda: timetable(gpipe(2, 2), backward=1, weight=1), "weight = 1 must be below backward = 1"),
         (lambda: timetable(gpipe(2, 2), forward=0), "forward = 0 must be above 0"),
+        (lambda: dualpipe_idle(3, 3, 2, 1), "p = 3 must be even"),
+        (lambda: timetable(one_f_one_b(4, 8), overlapped=3), "overlapped = 3 is not used: no passes overlap in 1F1B"),
         (lambda: pipeline_bubble(2.5, 4), "p = 2.5 must be a whole number"),
         (lambda: zero_bubble_idle(4, -1, 2, 1), "forward = -1 must be at least 0"),
     ],

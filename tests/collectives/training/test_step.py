@@ -44,6 +44,12 @@ def step(layout: Layout, machine: Cluster = H100, **options: object) -> Training
     return step_time(LLAMA, layout, machine, step_flows(LLAMA, layout), **options)  # type: ignore[arg-type]
 
 
+def foreign(layout: Layout | None) -> TrainingStep:
+    """A step with the collectives of another layout, or with none."""
+    flows = step_flows(LLAMA, layout) if layout else ()
+    return step_time(LLAMA, Layout(tp=8, dp=2, pp=2, microbatches=4), H100, flows)
+
+
 def test_without_network_and_memory_only_the_bubble_is_lost() -> None:
     one = step(Layout(tp=8, dp=4), FREE)
     assert one.mfu == one.hfu == pytest.approx(1)
@@ -115,7 +121,7 @@ def test_faster_parts_never_make_a_slower_step(tp: int, pp: int, dp: int, zero: 
     bucket = 1e8 if hide else None
     base = step(layout, bucket=bucket).total
     faster = (
-        replace(H100, matmul=H100.matmul * factor),
+        replace(H100, matmul=H100.matmul * factor, peak=H100.peak * factor),
         replace(H100, memory=H100.memory * factor),
         replace(H100, up=Link(0, 450e9 * factor), out=Link(0, 50e9 * factor)),
     )
@@ -258,6 +264,15 @@ def test_hidden_communication_is_most_of_what_megascale_gained() -> None:
     [
         (lambda: replace(H100, peak=0), "peak = 0 must be above 0"),
         (lambda: replace(H100, matmul=np.inf), "matmul = inf must be finite"),
+        (lambda: replace(H100, matmul=4001e12), "matmul = 4.001e\\+15 must be at most 4 x peak = 4e\\+15"),
+        (lambda: foreign(Layout(tp=4)), "flows hold tp over 4 ranks, where layout has 8"),
+        (lambda: foreign(Layout(tp=8, dp=4, pp=2, microbatches=4)), "flows hold dp over 4 ranks, where layout has 2"),
+        (lambda: foreign(None), "flows hold nothing of tp, over which layout has several ranks; give step_flows"),
+        (
+            lambda: foreign(Layout(tp=8, pp=2, microbatches=4)),
+            "flows hold nothing of dp, over which layout has several ranks",
+        ),
+        (lambda: foreign(Layout(tp=8, dp=2, pp=2, microbatches=2)), "sends, no multiple of layout's microbatches = 4"),
         (lambda: replace(H100, g=0), "g = 0 must be at least 1"),
         (lambda: replace(H100, up=Link(0, [1e9, 2e9])), "must each be one link"),
         (lambda: step(Layout(), hidden={"dp": 1}), "must name one of tp, cp, pp, ep"),

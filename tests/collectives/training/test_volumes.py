@@ -254,12 +254,15 @@ def test_bytes_do_not_depend_on_who_has_which_number(tp: int, pp: int, dp: int, 
     [
         (lambda: Widths(dispatch=0), "dispatch = 0 must be above 0"),
         (lambda: step_flows(TOY, Layout(cp=3)), "sequence = 8 of toy is not cut evenly"),
-        (lambda: token_copies(256, 8, 48, 8), "experts a multiple of ep"),
-        (lambda: token_copies(256, 0, 64, 8), "must be at least 1"),
+        (lambda: token_copies(256, 8, 48, 8), "experts = 256 must be a multiple of ep = 48"),
+        (lambda: token_copies(256, 0, 64, 8), "top_k = 0 must be at least 1"),
+        (lambda: token_copies(8, 9, 8, 8), "top_k = 9 must be at most experts = 8"),
+        (lambda: step_flows(TOY, Layout(), g=0), "g = 0 must be at least 1 GPU in a node"),
+        (lambda: step_flows(TOY, Layout(), g=-3), "g = -3 must be at least 1"),
         (lambda: token_copies(12, 2, 12, 8), "ep = 12 must be a multiple of g = 8"),
         (lambda: token_copies(8, 4, 8, 2, node_limit=1), "node_limit = 1 leaves fewer than top_k = 4"),
         (lambda: token_copies(8, 4, 8, 2, node_limit=0), "node_limit = 0 leaves fewer"),
-        (lambda: step_flows("gpt3", Layout()), "is not a Model"),
+        (lambda: step_flows("llama2-70b", Layout()), r"is not a Model; make one with training.model\('llama2-70b'\)"),
     ],
 )
 def test_bad_input_is_refused_in_a_sentence(call: object, says: str) -> None:
