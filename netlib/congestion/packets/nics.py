@@ -63,6 +63,10 @@ class Nics:
         self.left -= bytes_
         return given
 
+    def repace(self, before: Floats, after: Floats) -> None:
+        """A rate that changes from `before` to `after` (F,) also changes the gap that a flow is waiting in."""
+        self._due += self.wire / np.maximum(after, _NONE) - self.wire / np.maximum(before, _NONE)
+
     def _share(self, want: Floats, now: float, end: float, room: Room | None) -> Floats:
         """(F,) packets that each flow's NIC lets go: one after the other, flows in turn, lanes by their rule."""
         free = np.maximum(self._free, now)
