@@ -105,4 +105,4 @@ def way_back(traffic: Traffic, at: Places, dt: float) -> Ints:
     forward = at.nic_lag + np.bincount(at.way, at.lag, len(traffic.way)).astype(np.int64)
     latency = np.where(traffic.way >= 0, traffic.latency[traffic.way], 0).sum(axis=1)
     steps = np.round((traffic.one_way() + latency) / dt).astype(np.int64) + 1 - forward
-    return np.maximum(steps, 1)
+    return np.asarray(np.maximum(steps, 1))
