@@ -14,6 +14,7 @@ drops     full buffers, bad cables, trimmed packets
 recovery  go-back-N and selective repeat
 order     what a receiver must hold because packets overtook others
 hearing   what a controller hears, and what it is
+stamps    what queues were like while a byte was under way
 switches  what all switches of a run do
 steps     all of it, step by step
 engine    a run and what is seen of it

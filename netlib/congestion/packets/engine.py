@@ -141,6 +141,16 @@ def run(
     every     steps between two moments of the series
     recovery  how lost packets are sent again; must be given when packets can be lost
     spread    how a flow of several ways deals its packets; by default each at random
+
+    >>> from netlib.congestion.packets.traffic import Packet, incast
+    >>> from netlib.links import Link
+    >>> class LineRate:
+    ...     def __init__(self, traffic): self.rate, self.window = traffic.line_rate, np.full(traffic.flows, np.inf)
+    ...     def react(self, now, heard): pass
+    >>> two = incast(2, 125e3, Link(1e-6, 12.5e9), Packet(1000, 1000))
+    >>> done = run(two, LineRate(two), 1e-3, np.random.default_rng(0), dt=0.1e-6)
+    >>> (done.finish * 1e6).round().tolist(), done.peak.round(-4).tolist()  # 20 us of bytes and a round trip
+    ([24.0, 24.0], [120000.0])
     """
     if floats("dt", dt, above=True) > traffic.base_rtt().min() / 8:
         raise ValueError(

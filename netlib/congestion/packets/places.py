@@ -89,3 +89,20 @@ def rest(at: Places) -> Ints:
             return left
         left[before[some]] = at.lag[before[some]] + left[place[some]]
         place = np.where(some, before, place)
+
+
+def lag_to(at: Places) -> Ints:
+    """(P,) steps to each place, from the NIC or from the queue before."""
+    lag = np.zeros(len(at.way), np.int64)
+    lag[at.entry] = at.nic_lag
+    on = at.after >= 0
+    lag[at.after[on]] = at.lag[on]
+    return lag
+
+
+def way_back(traffic: Traffic, at: Places, dt: float) -> Ints:
+    """(S,) steps of an acknowledgement: with those of its packet, the round trip without queues, to a step."""
+    forward = at.nic_lag + np.bincount(at.way, at.lag, len(traffic.way)).astype(np.int64)
+    latency = np.where(traffic.way >= 0, traffic.latency[traffic.way], 0).sum(axis=1)
+    steps = np.round((traffic.one_way() + latency) / dt).astype(np.int64) + 1 - forward
+    return np.asarray(np.maximum(steps, 1))

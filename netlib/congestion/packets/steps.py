@@ -17,10 +17,11 @@ from netlib.congestion.packets.lines import Line, picked
 from netlib.congestion.packets.marks import new_marks
 from netlib.congestion.packets.nics import Nics
 from netlib.congestion.packets.order import Order
-from netlib.congestion.packets.places import Places, places, rest
+from netlib.congestion.packets.places import Places, lag_to, places, rest, way_back
 from netlib.congestion.packets.queues import Queues
 from netlib.congestion.packets.recovery import Recovery, Repeats
 from netlib.congestion.packets.spreading import Spread, Ways
+from netlib.congestion.packets.stamps import Stamped
 from netlib.congestion.packets.switches import Switches
 from netlib.congestion.packets.traffic import Traffic
 
@@ -44,9 +45,7 @@ class Engine:
         self.wire = traffic.packet.wire
         ways, flows, at, links = len(traffic.way), traffic.flows, self.at, len(traffic.capacity)
         self.step = 0
-        forward = at.nic_lag + np.bincount(at.way, at.lag, ways).astype(np.int64)
-        latency = np.where(traffic.way >= 0, traffic.latency[traffic.way], 0).sum(axis=1)
-        self.back = np.maximum(np.round((traffic.one_way() + latency) / dt).astype(np.int64) + 1 - forward, 1)
+        self.back = way_back(traffic, at, dt)
         last = at.lag[at.exit]
         self._one_way = ways == flows
         self._first = np.searchsorted(traffic.flow, np.arange(flows))
@@ -54,14 +53,7 @@ class Engine:
 
         # What can happen at all: what cannot costs nothing.
         chance = switches.chance(links)
-        lossy = bool((chance > 0).any()) or switches.buffers is not None
-        trim = switches.buffers is not None and switches.buffers.trim
-        if lossy and recovery is None:
-            raise ValueError(
-                "recovery = None with packets that can be lost; give Recovery('selective-repeat', timeout=...)"
-            )
-        if trim and recovery and recovery.scheme == "go-back-n":
-            raise ValueError("scheme = 'go-back-n' does not fit trimmed packets; give 'selective-repeat'")
+        lossy = switches.losing(chance, recovery)
         self._many = bool((at.after >= 0).any())
         self._mark_rides = self.marking is not None and (self._many or self.marking.when == "arrival")
         self._loss_rides = lossy
@@ -80,10 +72,7 @@ class Engine:
         self.repeats = Repeats(traffic, self.nics, recovery, last, self.back, longest) if recovery else None
 
         # Cables: to every place, and back from the last one.
-        on = np.flatnonzero(at.after >= 0)
-        lag = np.zeros(len(at.way), np.int64)
-        lag[at.entry] = at.nic_lag
-        lag[at.after[on]] = at.lag[on]
+        on, lag = np.flatnonzero(at.after >= 0), lag_to(at)
         self._from, self._to = on, at.after[on]
         self._entry, self._exit = picked(at.entry, len(at.way)), picked(at.exit, len(at.way))
         self._coming = Line(lag)
@@ -97,13 +86,29 @@ class Engine:
         self.open = flows  # flows that are not done
         self._next_cnp = np.zeros(flows)
         self._nothing, self._no_cnp = np.zeros(flows), np.zeros(flows, bool)
-        self._hops = traffic.way.shape[1] - 1
-        self.log = 1 << int(np.ceil(np.log2(4 * (self._acks.turn + 1) + 64)))
-        self.log_waited = np.zeros((self.log, len(at.link)))
-        self.log_length = np.zeros((self.log, len(at.link)))
-        self.log_gone = np.zeros((self.log, len(at.link)))
+        self.stamps = Stamped(len(at.link), traffic.way.shape[1] - 1, 2 * self._acks.turn)
         self.peak = np.zeros(len(at.link))
         self.trimmed = np.zeros(flows)
+
+    @property
+    def log(self) -> int:
+        """Steps in the log."""
+        return len(self.stamps.waited)
+
+    @property
+    def log_waited(self) -> Floats:
+        """(log, Q) steps that the byte then leaving had waited."""
+        return self.stamps.waited
+
+    @property
+    def log_length(self) -> Floats:
+        """(log, Q) bytes in the queue."""
+        return self.stamps.length
+
+    @property
+    def log_gone(self) -> Floats:
+        """(log, Q) bytes that had ever left it."""
+        return self.stamps.gone
 
     def by_flow(self, each: Floats) -> Floats:
         """(F,) sums over the ways of a flow."""
@@ -184,21 +189,7 @@ class Engine:
             marks = np.zeros_like(out) if marks is None else marks
             self._mark(queues.left, out, marks)
         self._hand_over(sent, out, marks, left)
-        self._note()
-
-    def _note(self) -> None:
-        """One more row of the log, which is as long as a byte can be under way."""
-        queues, step = self.queues, self.step
-        while self._hops * float(queues.waited.max()) + 2 * self._acks.turn > self.log:
-            steps = np.arange(max(step - self.log, 0), step)
-            for name in ("log_waited", "log_length", "log_gone"):
-                old = getattr(self, name)
-                longer = np.zeros((2 * self.log, old.shape[1]))
-                longer[steps % (2 * self.log)] = old[steps % self.log]
-                setattr(self, name, longer)
-            self.log *= 2
-        row = step % self.log
-        self.log_waited[row], self.log_length[row], self.log_gone[row] = queues.waited, queues.length, queues.gone
+        self.stamps.note(step, queues)
 
     def _hand_over(self, sent: Floats, out: Floats, marks: Floats | None, left: Floats | None) -> None:
         """Put on the cables what NICs and queues let go."""

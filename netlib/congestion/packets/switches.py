@@ -11,6 +11,7 @@ from netlib.arguments import Floats, declared_fields, floats
 from netlib.congestion.packets.drops import Buffers
 from netlib.congestion.packets.gates import LinkCredits, Pfc
 from netlib.congestion.packets.lanes import Lanes
+from netlib.congestion.packets.recovery import Recovery
 from netlib.congestion.packets.traffic import Ints
 from netlib.congestion.parameters import Marking
 
@@ -50,6 +51,17 @@ class Switches:
         chance = np.zeros(links)
         chance[where if self.lossy else slice(None)] = self.loss
         return chance
+
+    def losing(self, chance: Floats, recovery: Recovery | None) -> bool:
+        """Whether packets can be lost; refused without a `recovery` that fits."""
+        lossy = bool((chance > 0).any()) or self.buffers is not None
+        if lossy and recovery is None:
+            raise ValueError(
+                "recovery = None with packets that can be lost; give Recovery('selective-repeat', timeout=...)"
+            )
+        if self.buffers and self.buffers.trim and recovery and recovery.scheme == "go-back-n":
+            raise ValueError("scheme = 'go-back-n' does not fit trimmed packets; give 'selective-repeat'")
+        return lossy
 
 
 def array_of_links(which: tuple[int, ...], links: int) -> Ints:
