@@ -194,6 +194,7 @@
       }
       let top = plain ? 4 : 24;
       this.moves = [];
+      const labels = [];
       this.panels = spec.panels.map((panel, p) => {
         const bottom = top + Math.round(unit * panel.height);
         const made = { panel, top, bottom, py: place(panel.y, bottom, top), dots: [] };
@@ -202,7 +203,11 @@
         const clip = `${this.figure.id}-clip-${p}`;
         node('rect', { x: left, y: top - 1, width: right - left, height: bottom - top + 2 }, node('clipPath', { id: clip }, svg));
         const inside = node('g', plain ? {} : { 'clip-path': `url(#${clip})` }, svg);
+        // marks may stand on the frame itself: their clip is half a mark wider
+        node('rect', { x: left - 6, y: top - 6, width: right - left + 12, height: bottom - top + 12 }, node('clipPath', { id: `${clip}-marks` }, svg));
+        made.marks = node('g', { 'clip-path': `url(#${clip}-marks)` }, svg);
         const over = node('g', {}, svg);
+        labels.push(over);
         const rules = panel.parts.filter((d) => d.kind === 'rule');
         panel.parts.forEach((part) => this.moves.push(this[part.kind](part, made, inside, over, rules.indexOf(part))));
         top = bottom + (last ? 0 : 44);
@@ -221,6 +226,7 @@
         made.dots = made.panel.parts.map((part) => (part.kind === 'line' || part.kind === 'points'
           ? node('circle', { r: 4, class: 'nx-dot', style: `--ink:var(--nx-${part.ink})` }, this.dots) : null));
       });
+      svg.append(...labels); // words lie above the cursor
       stage.replaceChildren(svg);
       if (this.reader) {
         stage.appendChild(this.reader);
@@ -278,9 +284,9 @@
       };
     }
 
-    points(part, made, inside) {
+    points(part, made) {
       const mark = MARKS[this.spec.inks[part.ink].marker], style = `--ink:var(--nx-${part.ink})`;
-      const path = node('path', { class: 'nx-point', style }, inside);
+      const path = node('path', { class: 'nx-point', style }, made.marks);
       return () => {
         let d = '';
         for (let i = 0, n = this.size(part.y); i < n; i++) {
@@ -302,7 +308,7 @@
           const foot = this.value(part.foot, i), head = this.value(part.head, i);
           const low = made.panel.y.log && foot <= 0 ? made.bottom : made.py(foot), high = made.py(head);
           const x = this.px(i) - (width * part.slots) / 2 + width * part.slot;
-          const box = Number.isFinite(high) && Number.isFinite(low)
+          const box = Math.abs(high - low) > 0.05 // neither a gap nor a bar of no height
             ? `M${x.toFixed(1)} ${low.toFixed(1)}V${high.toFixed(1)}h${width.toFixed(1)}V${low.toFixed(1)}z` : 'M0 0';
           set(made_bars[i], 'd', box);
           if (!hatches.length) continue;
@@ -369,8 +375,10 @@
         if (upright) {
           set(line, 'x1', at.toFixed(1)); set(line, 'x2', at.toFixed(1)); set(line, 'y1', top); set(line, 'y2', bottom);
           if (!within) words = above ? `${words} →` : `← ${words}`;
-          const flip = at > (left + right) / 2;
-          set(text, 'x', (at + (flip ? -5 : 5)).toFixed(1)); set(text, 'y', String(top + 14 + 16 * order));
+          const wide = textWidth(words), before = at - 5 - wide >= left, after = at + 5 + wide <= right;
+          const flip = before === after ? at > (left + right) / 2 : before; // away from the edge, and where there is room
+          set(text, 'x', (flip ? Math.max(at - 5, left + 5 + wide) : Math.min(at + 5, Math.max(left + 5, right - wide))).toFixed(1));
+          set(text, 'y', String(top + 14 + 16 * order));
           set(text, 'text-anchor', flip ? 'end' : 'start');
         } else {
           set(line, 'y1', at.toFixed(1)); set(line, 'y2', at.toFixed(1)); set(line, 'x1', left); set(line, 'x2', right);
@@ -485,7 +493,7 @@
         this.entries.push({ part, panel, value, entry });
       }
       // the cursor walks along the longest curve, the categories, the columns of a heat map, or the links of a diagram
-      const kinds = ['heat', 'line', 'points', 'bars', 'spans', 'diagram'];
+      const kinds = ['heat', 'line', ...(spec.x.categories.length ? ['bars', 'points'] : ['points', 'bars']), 'spans', 'diagram'];
       const base = kinds.map((k) => parts.filter((q) => q.part.kind === k)
         .sort((a, b) => this.count(b.part) - this.count(a.part))[0]).find(Boolean);
       if (!base) return;

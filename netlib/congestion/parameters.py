@@ -32,16 +32,20 @@ class Checked:
 class Marking(Checked):
     """What a switch marks (RED): nothing below `k_min` bytes of queue, a share rising to `p_max` at `k_max`, then all.
 
-    k_min = k_max is a step: DCTCP's threshold.
+    k_min = k_max is a step: DCTCP's threshold. `when` is the moment whose queue length counts: a packet's arrival, or
+    its departure, which tells the sender about the queue behind the packet and not the one before it.
     """
 
     k_min: float
     k_max: float
     p_max: float
+    when: Literal["arrival", "departure"] = "arrival"
     _shares = ("p_max",)
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        if self.when not in ("arrival", "departure"):
+            raise ValueError(f"when = {self.when!r} is not one of: 'arrival', 'departure'")
         if self.k_max < self.k_min:
             raise ValueError(f"k_max = {self.k_max:g} is below k_min = {self.k_min:g}; give k_min <= k_max in bytes")
 
@@ -57,7 +61,7 @@ class Marking(Checked):
 
 @dataclass(frozen=True)
 class Dcqcn(Checked):
-    """DCQCN at sender and receiver (Zhu et al., SIGCOMM 2015; the vendor's machine as its manuals and ns-3 describe it).
+    """DCQCN at sender and receiver (Zhu et al., SIGCOMM 2015; the vendor's machine as its manuals and ns-3 have it).
 
     machine         "paper": a CNP cuts at once; "vendor": cuts and alpha have clocks, a CNP waits for their tick
     g               weight of one new observation in alpha

@@ -41,7 +41,7 @@ from typing import Annotated, Any, get_args, get_origin, get_type_hints
 import numpy as np
 
 from netlib.course.figure import Array, Figure, Heat, Part, changed, channels, each_part, parts
-from netlib.course.words import nice, sentence
+from netlib.course.words import nice, sentence, spoken
 
 KNOBS = 3
 SAMPLES = 1_000_000
@@ -55,8 +55,8 @@ class Knob:
     `unit` "s", "B", "iB", "B/s", "W", "flop/s" or "%" means SI values printed with a prefix; any other is printed as it
     stands. `default` shows the interesting case (the first value if left out). `label` replaces the parameter's name.
 
-    >>> Knob(2e-6, 5e-6, unit="s").texts, Knob("ring", "tree").texts
-    (('2 µs', '5 µs'), ('ring', 'tree'))
+    >>> Knob(2e-6, 5e-6, unit="s").texts, Knob("ring", "all_reduce").texts
+    (('2 µs', '5 µs'), ('ring', 'all-reduce'))
     """
 
     values: tuple[float | str, ...]
@@ -81,8 +81,8 @@ class Knob:
 
     @property
     def texts(self) -> tuple[str, ...]:
-        """The values as the slider says them."""
-        return tuple(v if isinstance(v, str) else nice(v, self.unit, short=True) for v in self.values)
+        """The values as the slider and the sentences say them."""
+        return tuple(spoken(v) if isinstance(v, str) else nice(v, self.unit, short=True) for v in self.values)
 
     def index(self, value: float | str) -> int:
         """The place of a value on the grid; numbers match within 1e-9."""

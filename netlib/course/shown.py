@@ -7,6 +7,7 @@ from importlib import import_module
 from typing import Any
 
 from netlib.course.explorer import Knobbed
+from netlib.course.ink import INKS, RAMP_DARK
 
 
 class Baked:
@@ -20,6 +21,18 @@ class Baked:
 
     def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
         return {"text/plain": repr(self), "text/html": self.bake(self.own)}
+
+
+# JupyterLab's dark theme: pictures in pixels are turned round (black on white becomes white on black, hues stay), and
+# those in vectors, which ask for these colours by name, get the page's.
+NIGHT = (
+    '<style>body[data-jp-theme-light="false"] .netlib-figure{filter:invert(1) hue-rotate(180deg);'
+    "mix-blend-mode:lighten}"
+    'body[data-jp-theme-light="false"]{'
+    + "".join(f"--nx-{name}:{look.dark};" for name, look in INKS.items())
+    + "".join(f"--nx-ramp-{level}:{colour};" for level, colour in enumerate(RAMP_DARK))
+    + "--nx-text:#e6e9ee;--nx-paper:#111111;--nx-soft:#1b2129;--nx-line:#39424e}</style>"
+)
 
 
 def called(own: Knobbed) -> str:
@@ -53,7 +66,7 @@ def box_of(own: Knobbed) -> Any:
                 self.knobs[name] = kind(options=options, value=start, description=knob.label or name, **wide)
                 self.knobs[name].observe(self.changed, "value")
             self.said, self.table = w.HTML(), w.HTML()
-            self.caption = w.HTML(f"<b>{html.escape(own.title)}</b> {html.escape(own.caption)}")
+            self.caption = w.HTML(f"{NIGHT}<b>{html.escape(own.title)}</b> {html.escape(own.caption)}")
 
         def __repr__(self) -> str:
             return called(own)
@@ -74,7 +87,7 @@ def box_of(own: Knobbed) -> Any:
 
         def tell(self, said: str, failure: str) -> None:
             """What the picture says, and what is wrong with it, if anything is."""
-            warning = f'<br><b style="color:#a3195b">✕ {html.escape(failure)}</b>' if failure else ""
+            warning = f'<br><b style="color:var(--nx-failure,#a3195b)">✕ {html.escape(failure)}</b>' if failure else ""
             self.said.value = f'<div role="status">{html.escape(said)}{warning}</div>'
 
     return Box

@@ -4,6 +4,7 @@ The page's script gets the prefix ladders and the ticks from here, so there is o
 """
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -62,6 +63,15 @@ def nice(value: float, unit: str = "", short: bool = False) -> str:
         number = show(scaled)
         number = number.rstrip("0").rstrip(".") if short and "." in number else number
     return f"{number} {name}".rstrip()
+
+
+def spoken(name: str) -> str:
+    """A name of the library as people say it; anything else stays.
+
+    >>> spoken("reduce_scatter"), spoken("NCCL_ALGO=Ring")
+    ('reduce-scatter', 'NCCL_ALGO=Ring')
+    """
+    return name.replace("_", "-") if re.fullmatch(r"[a-z]+(_[a-z]+)+", name) else name
 
 
 def axis_label(axis: Axis, limits: tuple[float, float]) -> str:

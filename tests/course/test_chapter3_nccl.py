@@ -155,7 +155,7 @@ def test_one_line_at_a_time():
     assert (found["before"] * 1e3, found["after"] * 1e3) == pytest.approx((1.771, 5.953), abs=2e-3)
     assert found["worst"] == pytest.approx(29.1, abs=0.1)
     fails = state("nccl-variables", setting="NCCL_ALGO=Tree", op="all_gather")
-    assert "leaves no algorithm for all_gather" in fails["failure"]
+    assert "leaves no algorithm for all-gather" in fails["failure"]
     assert "has no algorithm left" in fails["reading"]
     assert not state("nccl-variables", setting="NCCL_COLLNET_ENABLE=1")["failure"]
 

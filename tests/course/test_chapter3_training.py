@@ -240,6 +240,11 @@ def test_the_place_exercise_agrees_with_the_fabric():
 def test_answers_by_hand():
     want = {
         "pipeline-01": {"bubble": 7 / 32, "lost": 7 / 39, "chunks": 7 / 192},
+        "pipeline-02": {
+            "idle": 7 * (13.95 / 97 + 2.47 / 23 - 3 * 0.48 / 15),
+            "times": 2.06 / (7 * (13.95 / 97 + 2.47 / 23 - 3 * 0.48 / 15)),
+            "one": 15 * (1.13 / 23 + 2.47 / 23),
+        },
         "zero-01": {"ddp": 271.6e9, "fsdp": 24 * 135.8e9, "local": 17 * 135.8e9, "ratio": 12},
         "overlap-01": {"one": 9.84375e-3, "four": 39.375e-3, "all": 78.75e-3, "slow": 56.875e-3},
         "mfu-01": {"megascale": 0.5577, "megatron": 0.3918, "deepseek": 0.3903},

@@ -432,6 +432,19 @@ def test_live_repaints_and_says_the_same_words(own):
     assert box.image.value == before
 
 
+def test_live_brings_the_colours_of_jupyterlabs_dark_theme():
+    box = explore(SAMPLES[0])
+    assert "netlib-figure" in box.image._dom_classes
+    style = re.search("<style>(.*)</style>", box.caption.value)[1]
+    night = dict(re.findall(r"--nx-([\w-]+):(#[0-9a-f]{6})", style))
+    assert set(INKS) <= set(night)
+    assert contrast(night["text"], night["paper"]) > 7
+    assert all(contrast(night[name], night["paper"]) >= 3 for name in INKS)
+    rules = re.findall(r"([^{}]+)\{", style)
+    assert rules
+    assert all('[data-jp-theme-light="false"]' in rule for rule in rules)  # nothing changes in the light
+
+
 def test_live_shows_an_error_instead_of_swallowing_it():
     def view(n: Annotated[Array, Knob(1.0, 2.0)]) -> Figure:
         if n.shape == (1,) and n[0] == 2.0:

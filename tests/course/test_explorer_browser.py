@@ -290,3 +290,26 @@ def test_the_dot_below_stands_under_its_line_where_points_are_uneven(tab):
             }"""
         )
         assert thumb == pytest.approx(line, abs=1)
+
+
+def test_words_beside_a_rule_stay_inside_the_frame_and_above_the_cursor(chromium, files):
+    """On a phone a long label has no room on its usual side; and the cursor's dot must not lie on a number."""
+    tab = opened(chromium, files, "light", 320)
+    own, figure = EVERY["ring-or-tree"], figure_of(tab, "ring-or-tree")
+    seen = 0
+    for index in np.ndindex(own.shape):
+        to_state(figure, index)
+        left, right, low, high, above = figure.locator(".nx-svg").evaluate(
+            """svg => {
+                const text = svg.querySelector('text.nx-halo'), box = text.getBBox();
+                const clip = svg.querySelector('clipPath rect').getBBox();
+                const above = svg.querySelector('.nx-dots').compareDocumentPosition(text) & 4;  // comes after
+                return [box.x, box.x + box.width, clip.x, clip.x + clip.width, above];
+            }"""
+        )
+        assert low <= left, index
+        assert right <= high, index
+        assert above, index
+        seen += right > left
+    assert seen > 10
+    tab.close()

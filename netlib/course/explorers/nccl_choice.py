@@ -9,7 +9,7 @@ import numpy as np
 from netlib.collectives.nccl import Tuning, edition, named, spans, tune
 from netlib.course.explorer import Knob, each, explorer
 from netlib.course.figure import Array, Axis, Figure, Heat, Panel
-from netlib.course.words import nice
+from netlib.course.words import nice, spoken
 from netlib.units import GiB, KiB
 
 ALGORITHMS = {"Ring": "ring", "Tree": "tree", "switch adds": "in-network"}
@@ -74,7 +74,7 @@ def _told(version: str, machine: str, op: str, nodes: int) -> str:
 
 def _reading(s: Mapping[str, Any]) -> str:
     one, many = (_told(s["version"], s["machine"], s["op"], nodes) for nodes in (1, 16))
-    return f"NCCL {s['version']}, {s['op']}. One node: {one}. Sixteen nodes: {many}."
+    return f"NCCL {s['version']}, {spoken(s['op'])}. One node: {one}. Sixteen nodes: {many}."
 
 
 def _failure(s: Mapping[str, Any]) -> str:

@@ -9,7 +9,7 @@ import numpy as np
 from netlib.collectives.nccl import Tuning, named, parse_env, tune
 from netlib.course.explorer import Knob, each, explorer
 from netlib.course.figure import Array, Axis, Figure, Line, Number, Panel, Rule
-from netlib.course.words import nice
+from netlib.course.words import nice, spoken
 from netlib.units import GiB, KiB, MiB
 
 VERSION, MACHINE = "2.30.7", "dgx-h100"
@@ -92,11 +92,12 @@ def _reading(s: Mapping[str, Any]) -> str:
     free, forced = (_tuned(each, int(s["nodes"]), s["op"]) for each in ("", s["setting"]))
     before = f"256 MiB take {s['before'] * 1e3:.3g} ms ({free.choose(256 * MiB).name})"
     if not forced.enabled.any():
-        return f"Without the line {before}; with it {s['op']} has no algorithm left."
+        return f"Without the line {before}; with it {spoken(s['op'])} has no algorithm left."
+    op = spoken(s["op"]).capitalize()
     if s["moved"] < SAME:
-        return f"{s['op']}: {before} on {_nodes(s)}, with the line as without it, and at no size does the plan change."
+        return f"{op}: {before} on {_nodes(s)}, with the line as without it, and at no size does the plan change."
     after = f"{s['after'] * 1e3:.3g} ms ({forced.choose(256 * MiB).name})"
-    return f"{s['op']} on {_nodes(s)}: {before} without the line and {after} with it."
+    return f"{op} on {_nodes(s)}: {before} without the line and {after} with it."
 
 
 def _nodes(s: Mapping[str, Any]) -> str:
@@ -105,7 +106,7 @@ def _nodes(s: Mapping[str, Any]) -> str:
 
 def _failure(s: Mapping[str, Any]) -> str:
     if not s["worst"] > 0:
-        return f"{s['setting']} leaves no algorithm for {s['op']}: since 2.24 NCCL fails here."
+        return f"{s['setting']} leaves no algorithm for {spoken(s['op'])}: since 2.24 NCCL fails here."
     if s["worst"] > BAD:
         return f"At {nice(s['where'], 'iB')} the line makes the plan {s['worst']:.3g} times as long."
     return ""

@@ -65,7 +65,7 @@ def state(gpus: int, tp: int, pp: int) -> Array:
 def step_bars(
     tp: Annotated[Array, Knob(*TP, default=8, label="tensor parallel")],
     pp: Annotated[Array, Knob(*PP, default=8, label="pipeline parallel")],
-    gpus: Annotated[Array, Knob(*GPUS, default=1024, unit="GPUs")],
+    gpus: Annotated[Array, Knob(*GPUS, default=1024, unit="GPUs", label="cluster")],
 ) -> Figure:
     """Seconds of a step, part by part, with nothing and with everything hidden."""
     found = each(state, gpus, tp, pp)

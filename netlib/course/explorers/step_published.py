@@ -17,7 +17,7 @@ PAPERS = {  # name in the legend: (table, ink)
     "DeepSeek-V3": ("deepseek", "lost"),
 }
 COUNTED, BARE, MODELLED = "counted from printed seconds", "predicted, nothing hidden", "predicted, as the system hides"
-EDGE = np.array([0.3, 1.1])
+EDGE = np.array([0.35, 0.7])  # from side to side of the frame
 
 
 @cache

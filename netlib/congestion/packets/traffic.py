@@ -1,0 +1,225 @@
+"""Traffic: who sends what over which links, as arrays; one scenario or many side by side.
+
+A flow has a size and a start. It goes one way or several: each way is a row of links that begins with the sender's NIC
+and ends at the receiver. Scenarios that run together are one traffic whose parts share no link.
+Read with the chapter "Congestion control", section "One bottleneck".
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from netlib.arguments import Floats, array, declared, floats
+from netlib.links import Link
+from netlib.topology import Fabric
+
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Packet:
+    """Bytes of a full packet: what it carries, and what it takes on the wire."""
+
+    payload: float
+    wire: float
+
+    def __post_init__(self) -> None:
+        floats("payload", self.payload, above=True)
+        if floats("wire", self.wire) < self.payload:
+            raise ValueError(f"wire = {self.wire:g} is below the payload of {self.payload:g}; give payload and headers")
+
+    def on_wire(self, size: ArrayLike) -> Floats:
+        """Bytes on the wire of `size` bytes of data: whole packets.
+
+        >>> float(Packet(payload=1000, wire=1038).on_wire(2e6))
+        2076000.0
+        """
+        return np.asarray(np.ceil(floats("size", size) / self.payload) * self.wire)
+
+
+@dataclass(frozen=True, eq=False)
+class Traffic:
+    """F flows on S ways over L links; K scenarios.
+
+    way       (S, hops) links of a way, -1 beyond its end; the first is the sender's NIC
+    flow      (S,) whose way it is
+    size      (F,) bytes of data
+    start     (F,) s
+    sender    (F,) number of the NIC's link
+    receiver  (F,) number of the last link
+    capacity  (L,) bytes/s, one way
+    latency   (L,) s to the far end
+    enters    (L,) number of the switch or host at the far end
+    scenario  (F,) 0 .. K-1
+    packet    what a packet carries and takes
+    """
+
+    way: Ints
+    flow: Ints
+    size: Floats
+    start: Floats
+    sender: Ints
+    receiver: Ints
+    capacity: Floats
+    latency: Floats
+    enters: Ints
+    scenario: Ints
+    packet: Packet
+
+    @property
+    def flows(self) -> int:
+        """F."""
+        return len(self.size)
+
+    @property
+    def wire(self) -> Floats:
+        """(F,) bytes of each flow on the wire."""
+        return self.packet.on_wire(self.size)
+
+    @property
+    def line_rate(self) -> Floats:
+        """(F,) bytes/s of the sender's NIC."""
+        return np.asarray(self.capacity[self.sender])
+
+    def one_way(self) -> Floats:
+        """(S,) s from NIC to receiver with no queue: latencies, and one packet's time on every link after the first."""
+        used = self.way >= 0
+        each = (
+            self.latency[self.way]
+            + np.where(np.arange(self.way.shape[1]) > 0, self.packet.wire, 0) / (self.capacity[self.way])
+        )
+        return np.asarray(np.where(used, each, 0).sum(axis=1))
+
+    def base_rtt(self) -> Floats:
+        """(F,) s of a round trip with no queue, a packet's time on the wire included; the longest way counts."""
+        used = self.way >= 0
+        each = 2 * self.latency[self.way] + self.packet.wire / self.capacity[self.way]
+        longest = np.zeros(self.flows)
+        np.maximum.at(longest, self.flow, np.where(used, each, 0).sum(axis=1))
+        return longest
+
+
+@declared
+def traffic(
+    way: ArrayLike, size: ArrayLike, capacity: ArrayLike, latency: ArrayLike, packet: Packet,
+    start: ArrayLike = 0.0, flow: ArrayLike | None = None,
+) -> Traffic:  # fmt: skip
+    """Flows over given ways: checked, one scenario. `flow` says whose each way is; without it each flow has one.
+
+    >>> two = traffic([[0, 2], [1, 2]], 1e6, capacity=[50e9] * 3, latency=[1e-6] * 3, packet=Packet(1000, 1038))
+    >>> two.flows, two.base_rtt().round(9).tolist()
+    (2, [4.042e-06, 4.042e-06])
+    """
+    ways = array("way", way)
+    if ways.ndim != 2 or ways.shape[1] < 2 or ways.dtype.kind not in "iu" or not len(ways):
+        raise ValueError(f"way = {str(way)[:40]!r} must be rows of at least two link numbers, such as [[0, 2], [1, 2]]")
+    rate, delay = floats("capacity", capacity, above=True), floats("latency", latency)
+    if rate.ndim != 1 or delay.shape != rate.shape:
+        raise ValueError(f"latency has shape {delay.shape} and capacity {rate.shape}; give one of each for every link")
+    if ways.max() >= len(rate) or ways[:, :2].min() < 0 or ways.min() < -1:
+        raise ValueError(f"way names links outside 0 .. {len(rate) - 1}; pad with -1, and only at the end")
+    if ((ways[:, 1:] >= 0) & (ways[:, :-1] < 0)).any():
+        raise ValueError("way has a gap: -1 before a link; pad with -1 only at the end")
+    whose = np.arange(len(ways)) if flow is None else array("flow", flow)
+    if whose.shape != (len(ways),) or whose.dtype.kind not in "iu" or set(whose) != set(range(int(whose.max()) + 1)):
+        raise ValueError("flow must name the flow of each way: 0 to F-1, none left out")
+    number = int(whose.max()) + 1
+    bytes_, begin = floats("size", size, above=True), floats("start", start)
+    for name, value in (("size", bytes_), ("start", begin)):
+        if value.shape not in ((), (number,)):
+            raise ValueError(f"{name} has shape {value.shape}; give one number, or one for each of {number} flows")
+    last = ways[np.arange(len(ways)), (ways >= 0).sum(axis=1) - 1]
+    sender, receiver = np.zeros(number, np.int64), np.zeros(number, np.int64)
+    sender[whose], receiver[whose] = ways[:, 0], last
+    if (sender[whose] != ways[:, 0]).any() or (receiver[whose] != last).any():
+        raise ValueError("way: the ways of a flow must begin at one NIC and end at one receiver")
+    return Traffic(
+        ways.astype(np.int64), whose.astype(np.int64), np.broadcast_to(bytes_, number).copy(),
+        np.broadcast_to(begin, number).copy(), sender, receiver, rate, delay, _far_ends(ways, len(rate)),
+        np.zeros(number, np.int64), packet,
+    )  # fmt: skip
+
+
+def _far_ends(way: Ints, links: int) -> Ints:
+    """(L,) a number for the far end of each link: two links enter the same switch if a way goes on alike from both."""
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    on = way[:, 1:] >= 0
+    here, there = way[:, :-1][on], way[:, 1:][on]
+    graph = coo_array((np.ones(len(here)), (here, there + links)), shape=(2 * links, 2 * links))
+    return np.asarray(connected_components(graph, directed=False)[1][:links], np.int64)
+
+
+@declared
+def incast(senders: int, size: ArrayLike, link: Link, packet: Packet, start: ArrayLike = 0.0) -> Traffic:
+    """`senders` hosts send `size` bytes each to one host behind the same switch; every cable is `link`.
+
+    Links 0 .. n-1 are the senders' NICs, link n goes from the switch to the receiver.
+
+    >>> incast(8, 2e6, Link(3.5e-6, 12.5e9), Packet(1000, 1038)).way[:2].tolist()
+    [[0, 8], [1, 8]]
+    """
+    if senders < 1:
+        raise ValueError(f"senders = {senders} must be at least 1; give the number of hosts that send")
+    nic = np.arange(senders)
+    return traffic(
+        np.stack([nic, np.full(senders, senders)], axis=1), size, np.full(senders + 1, float(link.bandwidth)),
+        np.full(senders + 1, float(link.alpha)), packet, start,
+    )  # fmt: skip
+
+
+@declared
+def over(
+    fabric: Fabric, way: ArrayLike, size: ArrayLike, packet: Packet,
+    start: ArrayLike = 0.0, flow: ArrayLike | None = None,
+) -> Traffic:  # fmt: skip
+    """Flows on the links of a fabric; ways as `netlib.topology.ecmp` and its like give them.
+
+    >>> from netlib.topology import ecmp, one_switch, routes
+    >>> star = one_switch(3, Link(1e-6, 50e9))
+    >>> over(star, ecmp(routes(star), [0, 1], [2, 2]), 1e6, Packet(1000, 1038)).receiver.tolist()
+    [5, 5]
+    """
+    made = traffic(way, size, fabric.capacity, fabric.latency, packet, start, flow)
+    return replace(made, enters=fabric.target.astype(np.int64))
+
+
+def together(parts: Sequence[Traffic]) -> Traffic:
+    """Several scenarios as one traffic: nothing is shared, so each runs as it would alone.
+
+    >>> one = incast(2, 1e6, Link(1e-6, 50e9), Packet(1000, 1038))
+    >>> both = together([one, one])
+    >>> both.flows, both.scenario.tolist()
+    (4, [0, 0, 1, 1])
+    """
+    if not parts:
+        raise ValueError("parts is empty; give at least one Traffic")
+    if len({part.packet for part in parts}) > 1:
+        raise ValueError("parts have packets of different sizes; run them one after the other")
+    links = np.cumsum([0, *(len(part.capacity) for part in parts)])
+    flows = np.cumsum([0, *(part.flows for part in parts)])
+    kinds = np.cumsum([0, *(int(part.scenario.max()) + 1 for part in parts)])
+    ends = np.cumsum([0, *(int(part.enters.max()) + 1 for part in parts)])
+    hops = max(part.way.shape[1] for part in parts)
+
+    def moved(part: Traffic, by: int) -> Ints:
+        wide = np.full((len(part.way), hops), -1, np.int64)
+        wide[:, : part.way.shape[1]] = np.where(part.way >= 0, part.way + by, -1)
+        return wide
+
+    return Traffic(
+        np.concatenate([moved(part, int(links[k])) for k, part in enumerate(parts)]),
+        np.concatenate([part.flow + flows[k] for k, part in enumerate(parts)]),
+        np.concatenate([part.size for part in parts]),
+        np.concatenate([part.start for part in parts]),
+        np.concatenate([part.sender + links[k] for k, part in enumerate(parts)]),
+        np.concatenate([part.receiver + links[k] for k, part in enumerate(parts)]),
+        np.concatenate([part.capacity for part in parts]),
+        np.concatenate([part.latency for part in parts]),
+        np.concatenate([part.enters + ends[k] for k, part in enumerate(parts)]),
+        np.concatenate([part.scenario + kinds[k] for k, part in enumerate(parts)]),
+        parts[0].packet,
+    )
