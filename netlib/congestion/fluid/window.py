@@ -23,8 +23,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from netlib.arguments import Floats, declared, floats, formula
-from netlib.congestion.fluid.dcqcn import PACKET, marked, shares, total
+from netlib.congestion.fluid.bottleneck import shares, total
+from netlib.congestion.fluid.dcqcn import PACKET
 from netlib.congestion.fluid.delays import Ahead, Past, Slope, State, Traces, integrate, unfolded
+from netlib.congestion.fluid.marks import marked
 from netlib.congestion.parameters import Dctcp, Hpcc, Marking, PowerTcp, Swift
 
 Window = Dctcp | Swift | Hpcc | PowerTcp

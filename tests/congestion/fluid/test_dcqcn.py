@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from netlib.congestion.fluid import PiMarking, checked_step, dcqcn_loop, dcqcn_run, marked, phase_margin, rest_point
-from netlib.congestion.fluid.dcqcn import law, shares, slopes
+from netlib.congestion.fluid.bottleneck import shares
+from netlib.congestion.fluid.dcqcn import law, slopes
 from netlib.congestion.parameters import Dcqcn, Marking
 from tests.congestion.fluid.paper import PAPER, RED, RUNS
 
