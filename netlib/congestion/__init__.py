@@ -1,6 +1,7 @@
 """Congestion: who waits when flows want more than a link has, and what makes them stop.
 
 parameters  what each control can be told, as plain data
+fluid       rates and queues as equations with delay: runs, rest, stability (netlib.congestion.fluid)
 """
 
 from netlib.congestion.parameters import (
