@@ -8,6 +8,9 @@ losses      what a lost packet costs; latency: when a steady slow link beats a h
 shares      what classes get by priority and by weight; schedulers: the same packet by packet
 credits     InfiniBand's counters on one lane; arbitration: which lane goes next
 recovery    how long DCQCN takes back to its rate; counters: what a NIC's totals say
+fluid       rates and queues as equations with delay: runs, rest, stability (netlib.congestion.fluid)
+packets     queues, senders and receivers packet by packet (netlib.congestion.packets); lossless: pauses on a fabric
+experiments any control in any scenario, from one function
 """
 
 from netlib.congestion.arbitration import Arbitration, arbitrate, low_share

@@ -1,4 +1,4 @@
-"""Tables of the chapter "Congestion control": presets side by side, and how old a signal may be by two linearisations."""
+"""Tables of the chapter "Congestion control": presets side by side, and how old a signal may be, by two accounts."""
 
 from netlib.congestion import differences, preset
 from netlib.congestion.comparison import shown_in_unit

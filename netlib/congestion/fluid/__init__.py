@@ -1,7 +1,9 @@
 """Congestion control as a fluid: rates and queues as equations with delay, their rest, and whether they stay there.
 
 delays       integrating delay differential equations for many scenarios at once
-dcqcn        DCQCN, with marks by RED or by a PI controller
+bottleneck   which flows share a link: classes of identical ones, or distinct ones
+marks        the share that a switch marks: RED's ramp, or a PI controller
+dcqcn        DCQCN in time
 timely       TIMELY and its patch: runs, rest, margin, convergence
 window       DCTCP, Swift, HPCC, PowerTCP
 planes       voltage, current and power: vector fields of window and queue
@@ -14,9 +16,10 @@ convergence  how long DCQCN needs until it is fair
 """
 
 from netlib.congestion.fluid.convergence import Convergence, dcqcn_convergence
-from netlib.congestion.fluid.dcqcn import PiMarking, dcqcn_run, marked
+from netlib.congestion.fluid.dcqcn import dcqcn_run
 from netlib.congestion.fluid.delays import CheckedRun, Settled, State, Traces, checked_step, integrate
 from netlib.congestion.fluid.loops import Loop, critical_delay, phase_margin
+from netlib.congestion.fluid.marks import PiMarking, marked
 from netlib.congestion.fluid.planes import Plane, plane_path, power_left
 from netlib.congestion.fluid.published import corrected, published_loop
 from netlib.congestion.fluid.rest import Rest, cube_root_marks, most_flows, rest_point

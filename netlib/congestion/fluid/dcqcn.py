@@ -14,7 +14,7 @@ Read with the chapter "Congestion control", section "Marking". Source: Zhu, Ghob
 Lessons Learnt from Analysis of DCQCN and TIMELY" (CoNEXT 2016), figure 1; marks by a PI controller: its section 5.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
 
@@ -23,28 +23,15 @@ from numpy.random import Generator
 from numpy.typing import ArrayLike
 
 from netlib.arguments import Floats, declared, floats, formula
-from netlib.congestion.fluid.delays import Ahead, Jitter, Past, Slope, State, Traces, integrate, reach, rows, unfolded
-from netlib.congestion.parameters import Checked, Dcqcn, Marking
+from netlib.congestion.fluid.bottleneck import shares, total
+from netlib.congestion.fluid.delays import Ahead, Jitter, Past, Slope, State, Traces, integrate, reach, unfolded
+from netlib.congestion.fluid.marks import PiMarking, by_ramp, by_switch, marked
+from netlib.congestion.parameters import Dcqcn, Marking
 
 PACKET = 1000.0
 """Bytes of a packet in the fluid study."""
 FAINT = 1e-15
 """A share of marks that stands for none: b and d are then at their limits 1/B and 1/(T R) to 11 digits."""
-
-
-@dataclass(frozen=True)
-class PiMarking(Checked):
-    """What a switch marks that holds its queue at `reference`: p' = proportional q' + integral (q - reference).
-
-    reference     bytes of queue
-    proportional  probability per byte
-    integral      probability per byte and second
-    """
-
-    reference: float
-    proportional: float
-    integral: float
-    _positive = ("reference", "proportional", "integral")
 
 
 @dataclass(frozen=True)
@@ -73,20 +60,6 @@ class Law:
     def forgets(self) -> Floats:
         """Share of alpha that a flow forgets per second."""
         return np.asarray(self.g / self.alpha_timer)
-
-
-@formula
-def marked(queue: ArrayLike, marking: Marking) -> Floats:
-    """Share of packets that RED marks at this queue in bytes: 0, then a ramp from k_min to p_max at k_max, then 1.
-
-    >>> marked([0, 5e3, 102.5e3, 200e3, 201e3], Marking(k_min=5e3, k_max=200e3, p_max=0.01)).tolist()
-    [0.0, 0.0, 0.005, 0.01, 1.0]
-    """
-    held = floats("queue", queue)
-    if marking.k_max == marking.k_min:
-        return np.where(held > marking.k_max, 1.0, 0.0)
-    ramp = np.maximum(held - marking.k_min, 0.0) / (marking.k_max - marking.k_min) * marking.p_max
-    return np.where(held > marking.k_max, 1.0, ramp)
 
 
 def law(control: Dcqcn | Sequence[Dcqcn], packet: float = PACKET) -> Law:
@@ -266,7 +239,7 @@ def _follow(
     """Integrate from a state in packets; traces in bytes."""
     full = capacity / packet
     floor = np.maximum(equation.floor, full * 1e-9)  # a flow that sends nothing would learn nothing
-    share, extra = _pi() if isinstance(marking, PiMarking) else _red(marking, packet)
+    share, extra = by_switch() if isinstance(marking, PiMarking) else by_ramp(marking, packet)
     shape, zero = begin.own.shape[1:], np.zeros_like(full)
     low = State.of(_block(shape, floor, floor, zero), np.zeros_like(begin.shared))
     high = State.of(_block(shape, full, full, zero + 1), np.stack([zero + np.inf, zero + 1][: 1 + extra]))
@@ -312,58 +285,3 @@ def _follow(
     marks = marked(queue, marking) if isinstance(marking, Marking) else shared[1]
     names = {"target": own[1] * packet, "alpha": own[2]}
     return Traces(time, queue, own[0] * packet, many.T.copy(), step, names, {"marked": marks})
-
-
-def _red(marking: Marking, packet: float) -> tuple[Callable[[Floats], Floats], int]:
-    """The share of marks at a queue in packets; no further variable."""
-    slope, least, most = marking.slope * packet, marking.k_min / packet, marking.k_max / packet
-    if slope == np.inf:
-        return lambda queue: (queue > most) * 1.0, 0
-    return lambda queue: np.where(queue > most, 1.0, (queue - least) * slope), 0  # below 0: none, as in `slopes`
-
-
-def _pi() -> tuple[Callable[[Floats], Floats], int]:
-    """The share of marks is a variable of the switch itself."""
-    return lambda share: share, 1
-
-
-def total(rate: Floats, many: Floats) -> Floats:
-    """The rates of all flows together, (1, scenarios); added one after another, so that a batch changes no digit.
-
-    >>> total(np.array([[1.0, 2.0], [3.0, 4.0]]), np.array([[1.0, 1.0], [2.0, 2.0]])).tolist()
-    [[7.0, 10.0]]
-    """
-    each = rate * many
-    return each if len(each) == 1 else np.cumsum(each, axis=0)[-1:]
-
-
-def shares(
-    capacity: ArrayLike, flows: ArrayLike, delay: ArrayLike, start: ArrayLike | None
-) -> tuple[dict[str, Floats], Floats, Floats]:
-    """Rows of the scenarios, first rates and multiplicities, both (flows or 1, scenarios), of a bottleneck's flows.
-
-    >>> given, rates, many = shares(5e9, 4, 1e-6, None)
-    >>> rates.tolist(), many.tolist()
-    ([[5000000000.0]], [[4.0]])
-    >>> shares(5e9, 2, 1e-6, [1e9, 4e9])[1:]
-    (array([[1.e+09],
-           [4.e+09]]), array([[1.],
-           [1.]]))
-    """
-    floats("flows", flows, 1.0)
-    floats("capacity", capacity, above=True)
-    given = rows(capacity=capacity, flows=flows, delay=delay)
-    scenarios = given["flows"].shape[1]
-    if start is None:
-        return given, given["capacity"].copy(), given["flows"]
-    first = np.atleast_2d(floats("start", start))
-    if first.ndim > 2 or (scenarios != 1 and len(first) not in (1, scenarios)):
-        raise ValueError(f"start has shape {first.shape}; give (flows,) or (scenarios, flows) rates in bytes/s")
-    scenarios = max(scenarios, len(first))
-    given = {name: np.broadcast_to(each, (1, scenarios)).copy() for name, each in given.items()}
-    first = np.broadcast_to(first, (scenarios, first.shape[1])).T.copy()
-    if (given["flows"] != len(first)).any():
-        raise ValueError(f"start holds {len(first)} rates and flows = {given['flows'][0, 0]:g}; give one for each flow")
-    if (first > given["capacity"]).any():
-        raise ValueError(f"start = {first.max():g} is above the capacity; give rates of at most a link in bytes/s")
-    return given, first, np.ones_like(first)

@@ -16,7 +16,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from netlib.arguments import Floats, declared, floats, formula
-from netlib.congestion.fluid.dcqcn import PACKET, Law, PiMarking, law
+from netlib.congestion.fluid.dcqcn import PACKET, Law, law
+from netlib.congestion.fluid.marks import PiMarking
 from netlib.congestion.parameters import Dcqcn, Marking
 
 

@@ -13,8 +13,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from netlib.arguments import Floats, declared, floats, formula
-from netlib.congestion.fluid.dcqcn import PACKET, PiMarking, dcqcn_run, law, slopes
+from netlib.congestion.fluid.dcqcn import PACKET, dcqcn_run, law, slopes
 from netlib.congestion.fluid.loops import Loop, critical_delay, phase_margin
+from netlib.congestion.fluid.marks import PiMarking
 from netlib.congestion.fluid.rest import rest_point
 from netlib.congestion.parameters import Dcqcn, Marking
 

@@ -23,8 +23,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from netlib.arguments import Floats, declared, floats, formula
-from netlib.congestion.fluid.dcqcn import PACKET, marked, shares, total
+from netlib.congestion.fluid.bottleneck import shares, total
+from netlib.congestion.fluid.dcqcn import PACKET
 from netlib.congestion.fluid.delays import Ahead, Past, Slope, State, Traces, integrate, unfolded
+from netlib.congestion.fluid.marks import marked
 from netlib.congestion.parameters import Dctcp, Hpcc, Marking, PowerTcp, Swift
 
 Window = Dctcp | Swift | Hpcc | PowerTcp
@@ -72,10 +74,14 @@ def swift_target(control: Swift, window: ArrayLike, hops: float, packet: float =
     """
     window = floats("window", window, above=True)
     floats("hops", hops)
+    if control.fs_range > 0 and control.fs_least >= control.fs_most:
+        raise ValueError(f"fs_least = {control.fs_least:g} must be below fs_most = {control.fs_most:g}; give packets")
+    return _target(control, window, hops, packet)
+
+
+def _target(control: Swift, window: Floats, hops: float, packet: float) -> Floats:
     if control.fs_range <= 0:
         return np.full_like(window, control.base + hops * control.per_hop)
-    if control.fs_least >= control.fs_most:
-        raise ValueError(f"fs_least = {control.fs_least:g} must be below fs_most = {control.fs_most:g}; give packets")
     least, most = control.fs_least**-0.5, control.fs_most**-0.5
     part = (np.sqrt(packet / window) - most) * control.fs_range / (least - most)
     return np.asarray(control.base + hops * control.per_hop + np.clip(part, 0.0, control.fs_range))
@@ -86,7 +92,7 @@ def _swift(control: Swift, hops: float, packet: float) -> Moves:
 
     def moves(seen: Seen) -> tuple[Floats, Floats]:
         delay = seen.queue_ago / seen.capacity + seen.rtt
-        target = swift_target(control, seen.window, hops, packet)
+        target = _target(control, seen.window, hops, packet)
         gain = control.ai * np.minimum(packet, seen.window)  # below one packet an acknowledged byte adds ai bytes
         loss = np.minimum(control.beta * (1 - target / delay), control.max_cut) * seen.window
         return np.where(delay < target, gain, -loss) / seen.theta, np.zeros_like(seen.window)

@@ -53,7 +53,7 @@ def first_burst_run(senders: int, rate: float) -> float:
 def left_by_curves(starts: tuple[float, ...], packets: int) -> list[float]:
     """When the last byte of each flow was acknowledged, by arrival curves."""
     made = incast(len(starts), packets * 1000.0, _CABLE, _PACKET, start=list(starts))
-    return watched(made, np.inf, 5e-3).finish.tolist()
+    return [float(each) for each in watched(made, np.inf, 5e-3).finish]
 
 
 def left_in_a_row(starts: tuple[float, ...], packets: int) -> list[float]:

@@ -28,7 +28,7 @@ STEPS = {  # long steps: what is refused or not is the same, and done at once
     "timely_run": {"step": 0.01, "rng": np.random.default_rng(0)},
     "window_run": {"step": 0.01},
     "growth": {"step": 0.002},
-    "dcqcn_verdicts": {"step": 0.002, "seconds": 0.1},
+    "dcqcn_verdicts": {"step": 0.005, "seconds": 0.25},
     "plane_path": {"points": 5, "seconds": 1e-3},
 }
 SKIP = ("integrate", "checked_step")  # take functions of ours, tested where they stand
