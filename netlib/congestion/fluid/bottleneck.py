@@ -1,7 +1,7 @@
 """One bottleneck: which flows share it, as classes of identical flows or as distinct ones, in rows of scenarios.
 
 Every fluid law takes its flows in this form.
-Read with the chapter "Congestion control", section "Rates that react late".
+Read with the chapter "Congestion control", section "Rest and stability".
 """
 
 import numpy as np

@@ -1,6 +1,6 @@
 """Stamps: what every queue was like in the steps that a byte still under way may have seen (INT).
 
-Read with the chapter "Congestion control", section "Telemetry".
+Read with the chapter "Congestion control", section "Delay and telemetry".
 """
 
 import numpy as np
