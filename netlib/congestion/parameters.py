@@ -5,7 +5,7 @@ Values with their sources are presets (`netlib.congestion.presets`). Bytes, seco
 Read with the chapter "Congestion control", section "Marking".
 """
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from netlib.arguments import declared_fields, floats
@@ -20,12 +20,11 @@ class Checked:
 
     def __post_init__(self) -> None:
         declared_fields(self)
-        for each in fields(self):  # type: ignore[arg-type]
-            value = getattr(self, each.name)
+        for name, value in vars(self).items():
             if isinstance(value, (int, float)) and not isinstance(value, bool):
-                floats(each.name, value, above=each.name in self._positive, limit=each.name in self._unlimited)
-                if each.name in self._shares and value > 1:
-                    raise ValueError(f"{each.name} = {value:g} is a share; give a number between 0 and 1")
+                floats(name, value, above=name in self._positive, limit=name in self._unlimited)
+                if name in self._shares and value > 1:
+                    raise ValueError(f"{name} = {value:g} is a share; give a number between 0 and 1")
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ what moves W; a hat marks what the flow learns now, one round trip old:
 
 At rest DCTCP and Swift swing about their threshold; HPCC has U = eta + N a / (C tau), so no queue while that is below
 1; PowerTCP has q = N beta. The fluid knows no packets and no first burst that overflows a buffer.
-Read with the chapter "Congestion control", sections "Delay as a signal" and "Telemetry". Sources: Alizadeh, Javanmard
+Read with the chapter "Congestion control", section "Delay and telemetry". Sources: Alizadeh, Javanmard
 and Prabhakar, "Analysis of DCTCP" (SIGMETRICS 2011), with its fixed feedback delay tau + K / C; Kumar et al., "Swift"
 (SIGCOMM 2020); Li et al., "HPCC" (SIGCOMM 2019), with maxStage 0 as in its simulations, an own fluid form of its update
 per round trip; Addanki et al., "PowerTCP" (NSDI 2022), section 3, updated once per base round trip.

@@ -1,6 +1,6 @@
 """NSCC's sender (UEC 1.0): mark and delay together choose what a window does.
 
-Read with the chapter "Congestion control", section "Marks and delay together".
+Read with the chapter "Congestion control", section "Credits from the receiver".
 """
 
 import numpy as np
