@@ -49,7 +49,7 @@ def permutation(
     return Figure(
         x=Axis("flow, the slowest first", "", categories=tuple(str(i + 1) for i in range(HOSTS))),
         y=Axis("finish", "s"),
-        elements=(Bars("finish", finish, "clos"), Rule(least, "an empty network: {at}", along="y")),
+        elements=(Bars("finish", finish, "clos"), Rule(least, "the longest way, empty: {at}", along="y")),
         numbers={
             "mean": Number(finish.mean(axis=-1, keepdims=True), "s", "mean finish"),
             "last": Number(finish[..., :1], "s", "last finish"),
