@@ -41,7 +41,7 @@ def hierarchical_allreduce_time(
         return np.maximum(k * inside, inside + k * across)
 
     if segments is not None:
-        return pipelined(ranks(segments, "segments"))
+        return pipelined(floats("segments", segments, 1.0))
     latency = stages(0.0)
     transfer = tuple(whole - fixed for whole, fixed in zip(stages(size), latency, strict=True))
     # k inside grows with k, inside + k across falls and then grows: best is k = 1, the bottom, or where they cross,

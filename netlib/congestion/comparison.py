@@ -5,7 +5,7 @@ Read as a table before two results are compared: a claim that "DCQCN does X" is 
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
-from math import inf
+from math import inf, isfinite
 
 from netlib.arguments import declared
 from netlib.congestion.effects import EFFECTS, shown, shown_rate, shown_time
@@ -93,8 +93,8 @@ def _effect(field: str, a: Control | Marking, b: Control | Marking) -> str:
 
 def shown_in_unit(value: float | str, dimension: str) -> str:
     """A value as a reader writes it: 55 us, 40 Mb/s, 200 KB."""
-    if isinstance(value, (str, bool)) or value == inf:
-        return shown(value)
+    if not isinstance(value, (int, float)) or isinstance(value, bool) or not isfinite(value):
+        return shown(value) if isinstance(value, (str, bool, float)) else str(value)
     if dimension == "bytes":
         unit, name = next(
             (unit, name) for unit, name in ((1e6, "MB"), (1e3, "KB"), (1, "B")) if value >= 10 * unit or unit == 1

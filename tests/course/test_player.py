@@ -218,9 +218,12 @@ def test_unlike_messages_are_not_called_alike():
     [
         (lambda: story(ring_allreduce(17)), "ranks = 17 do not fit into a picture; show a schedule of 16 or fewer"),
         (lambda: story(ring_allreduce(8, channels=9)), "chunks = 72 do not fit"),
-        (lambda: story(schedule_of("s", "s", 2, [phase(0, 0, 1, 0, True, times=201)])), "steps = 201 do not fit"),
+        (
+            lambda: story(schedule_of("s", "all_reduce", 2, [phase(0, 0, 1, 0, True, times=201)])),
+            "steps = 201 do not fit",
+        ),
         (lambda: find("no-such"), "player 'no-such' does not exist; "),
-        (lambda: find(3), "player '3' does not exist; "),
+        (lambda: find(3), "player 3 does not exist; "),
         (lambda: as_player("p", **WORDS)(lambda: 3)(), "player 'p' returned int; return Scene(schedule, size, link)"),
         (lambda: as_player("p", **WORDS)(lambda n: None), "parameter 'n' of player 'p' must be annotated"),
         (lambda: as_player("p", title="T", caption="C", alt="")(lambda: None), "player 'p' needs a title"),

@@ -60,8 +60,9 @@ def red_runs_out(
             + (f", at a queue of {s['ten'] / 1e3:,.0f} KB." if s["ten"] == s["ten"] else ", more than the ramp has.")
         ),
         failure=lambda s: (
-            "Ten flows need more marks than P_max allows: no queue below K_max gives them, so it rides there."
-            if s["marks"] > s["p_max"]
+            f"From {s['most'] + 1:.0f} flows on there is no rest: they need more marks than P_max, and the queue "
+            "rides on K_max, where marking jumps to all."
+            if s["most"] < 20
             else ""
         ),
     )

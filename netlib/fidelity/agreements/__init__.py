@@ -12,7 +12,7 @@ def chapters() -> list[str]:
     """The chapters that have agreements: the listing of this folder.
 
     >>> chapters()
-    ['collectives', 'scale_out', 'scale_up', 'training']
+    ['collectives', 'congestion', 'scale_out', 'scale_up', 'training']
     """
     return sorted(path.stem for path in Path(__file__).parent.glob("[a-z]*.py"))
 

@@ -15,7 +15,7 @@ from netlib.links import Link
 
 _PACKET = Packet(1000, 1000)
 _CABLE = Link(2e-6, 12.5e9)
-_FLOWS = [2, 36, 64]
+_FLOWS = [2, 64]
 
 # ---------------------------------------------------------------- queues
 
@@ -102,7 +102,7 @@ def goodput(loss: float, window: int) -> float:
 
 def goodput_stepped(loss: float, window: int) -> float:
     """The same of a receiver that throws away what is out of order, packet by packet."""
-    return c.simulate_transfer("go-back-n", loss, window, 40_000, np.random.default_rng(7)).goodput
+    return c.simulate_transfer("go-back-n", loss, window, 30_000, np.random.default_rng(7)).goodput
 
 
 # ---------------------------------------------------------------- rest
@@ -117,7 +117,7 @@ def rest_queue(flows: int, rate: float) -> float:
 def rested() -> dict[int, float]:
     """Bytes of queue, by flows, when the equations with delay have come to rest; all at once, at 40 Gb/s."""
     control, marking = c.preset("dcqcn", "fluid"), c.preset("marking", "same-slope")
-    seen = dcqcn_run(control, marking, 5e9, _FLOWS, 20e-6, 0.1, disturbance=0.02, step=10e-6).settled(0.08)
+    seen = dcqcn_run(control, marking, 5e9, _FLOWS, 20e-6, 0.05, disturbance=0.02, step=20e-6).settled(0.04)
     return dict(zip(_FLOWS, map(float, seen.mean), strict=True))
 
 
@@ -132,7 +132,7 @@ AGREEMENTS = (
         "seconds until an incast has filled a buffer",
         fill_time,
         fill_time_run,
-        ((1e6, 8, 12.5e9), (1e6, 2, 12.5e9), (3e6, 32, 12.5e9), (2e6, 5, 50e9)),
+        ((1e6, 8, 12.5e9), (2e5, 2, 12.5e9), (3e6, 32, 12.5e9), (2e6, 5, 50e9)),
         "packets in the engine",
         0.05,
     ),
