@@ -15,7 +15,7 @@ from netlib.links import Link
 
 _PACKET = Packet(1000, 1000)
 _CABLE = Link(2e-6, 12.5e9)
-_FLOWS = [2, 64]
+_FLOWS = [2, 50, 64]
 
 # ---------------------------------------------------------------- queues
 
