@@ -96,7 +96,6 @@ def test_functions_broadcast(n):
         (lambda: c.double_tree_allreduce_time(1, 8, LINK, 2.5), "segments = 2.5 must be a whole number, such as 8"),
         (lambda: c.double_tree_broadcast_time(1, 8, LINK, 2.5), "segments = 2.5 must be a whole number"),
         (lambda: c.pipelined_broadcast_time(1, 8, LINK, 2.5), "segments = 2.5 must be a whole number"),
-        (lambda: c.hierarchical_allreduce_time(1, 8, 2, LINK, LINK, segments=2.5), "segments = 2.5 must be a whole"),
         (
             lambda: c.ring_allreduce_time(1, "8", LINK),
             "n = '8' is not a number or an array of numbers; write it without quotes",

@@ -68,19 +68,26 @@ def move_a_slider(page) -> None:
     own = handle.locator("xpath=ancestor::*[contains(concat(' ', @class, ' '), ' jp-OutputArea ')][1]")
     picture = own.locator(".jupyter-widgets img, img.jupyter-widgets").first
     before = picture.evaluate(DIGEST)
-    at = handle.bounding_box()
-    x, y = at["x"] + at["width"] / 2, at["y"] + at["height"] / 2
-    page.mouse.move(x, y)
-    page.mouse.down()
-    # Towards the middle of the track, wherever the default stands.
-    track = own.locator(".noUi-base").first.bounding_box()
-    middle = track["x"] + track["width"] / 2
-    page.mouse.move(middle if abs(middle - x) > 20 else x + 60, y, steps=8)
-    page.mouse.up()
+    was = handle.get_attribute("aria-valuenow")
+    for _ in range(3):  # figures below and above still grow while the page settles: a hand that misses grabs again
+        drag_to_the_middle(page, handle, own.locator(".noUi-base").first)
+        if handle.get_attribute("aria-valuenow") != was:
+            break
     dragged = wait_for_another(page, picture, before)
     handle.focus()
     page.keyboard.press("ArrowLeft")
     wait_for_another(page, picture, dragged)
+
+
+def drag_to_the_middle(page, handle, track) -> None:
+    """Drag towards the middle of the track, wherever the handle stands."""
+    at, whole = handle.bounding_box(), track.bounding_box()
+    x, y = at["x"] + at["width"] / 2, at["y"] + at["height"] / 2
+    page.mouse.move(x, y)
+    page.mouse.down()
+    middle = whole["x"] + whole["width"] / 2
+    page.mouse.move(middle if abs(middle - x) > 20 else x + 60, y, steps=8)
+    page.mouse.up()
 
 
 def wait_for_another(page, picture, before: str) -> str:

@@ -16,7 +16,7 @@ from netlib.topology import Fabric
 
 Ints = NDArray[np.int64]
 Mask = NDArray[np.bool_]
-_TURNS = 8  # bounces after which a packet that its switches send to and fro is given up
+_TURNS = 8  # bounces after which a packet that its switches send back and forth is given up
 
 
 @declared

@@ -63,7 +63,7 @@ class Nics:
         self.left -= bytes_
         return given
 
-    def repace(self, before: Floats, after: Floats) -> None:
+    def change_pace(self, before: Floats, after: Floats) -> None:
         """A rate that changes from `before` to `after` (F,) also changes the gap that a flow is waiting in."""
         self._due += self.wire / np.maximum(after, _NONE) - self.wire / np.maximum(before, _NONE)
 

@@ -56,7 +56,7 @@ class HpccSender:
         by = np.where(cut, self.used / self.control.eta, 1.0)
         rate = self.reference / np.maximum(by, 1e-9) + self.control.additive / self.rtt
         rate = np.where(new, np.clip(rate, LEAST_RATE * self.line, self.line), self.rate)
-        heard._engine.nics.repace(self.rate, rate)
+        heard._engine.nics.change_pace(self.rate, rate)
         self.rate = rate
         self.window = self._most * (self.rate / self.line)
         over &= new

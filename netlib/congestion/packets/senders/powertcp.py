@@ -61,7 +61,7 @@ class PowerTcpSender:
         aim = self.reference * self.control.eta / np.maximum(self.power, 1e-9) + self.line / self.control.flows
         rate = gamma * aim + (1 - gamma) * self.reference
         rate = np.where(new, np.clip(rate, LEAST_RATE * self.line, self.line), self.rate)
-        heard._engine.nics.repace(self.rate, rate)
+        heard._engine.nics.change_pace(self.rate, rate)
         self.rate = rate
         self.window = self._most * (self.rate / self.line)
         np.copyto(self.reference, self.rate, where=over & new)

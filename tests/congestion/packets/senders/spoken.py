@@ -29,7 +29,7 @@ class Said:
     def __init__(self, traffic: Traffic, dt: float = 1e-7) -> None:
         self.flows = traffic.flows
         nics = SimpleNamespace(sent=np.zeros(self.flows), left=traffic.wire, flying=np.zeros(self.flows))
-        nics.repace = lambda before, after: None
+        nics.change_pace = lambda before, after: None
         self.engine = SimpleNamespace(
             log=LOG, log_length=np.zeros((LOG, 1)), log_gone=np.zeros((LOG, 1)), dt=dt, nics=nics,
             at=SimpleNamespace(link=np.array([traffic.receiver[0]])), by_flow_mean=lambda each: each,
