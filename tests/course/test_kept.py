@@ -42,9 +42,7 @@ def test_what_is_read_is_what_was_computed(table):
 
 def test_a_table_that_does_not_fit_is_refused_in_a_sentence(table):
     wider = replace(table, knobs={"control": CONTROL, "senders": Knob(8, 16.5, 32)})
-    with pytest.raises(
-        ValueError, match=re.escape("lacks the state a, b, 32; run `netlib kept slow-one`")
-    ):
+    with pytest.raises(ValueError, match=re.escape("lacks the state a, b, 32; run `netlib kept slow-one`")):
         wider.read("last", np.array(["c"]), np.array([8]))
     narrower = replace(table, knobs={"control": CONTROL, "senders": Knob(8)})
     with pytest.raises(ValueError, match=r"slow_one.csv still has the state a, b, 16.5"):
