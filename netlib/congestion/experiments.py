@@ -69,7 +69,8 @@ class Experiment:
 def experiment(
     scenario: Scenario, control: str, preset_name: str, *, hosts: int = 8, size: float = 2e6, link: Link | None = None,
     packet: Packet | None = None, paths: Literal["ecmp", "spray"] = "ecmp", around: Around | None = None,
-    loss: float = 0.01, seed: int = 0, dt: float = 0.5e-6, until: float = 20e-3, every: int = 16,
+    loss: float = 0.01, buffer: float = 32 * 2**20, seed: int = 0, dt: float = 0.5e-6, until: float = 20e-3,
+    every: int = 16,
 ) -> Experiment:  # fmt: skip
     """Run `scenario` under the preset `preset_name` of `control`.
 
@@ -79,6 +80,7 @@ def experiment(
     control   such as "dcqcn", and one of its presets; others are refused
     around    "pause" (PFC), "trim", "drop" (a buffer of 16 MB, drop tail) or "room" for all; by default what belongs to
               the control: trimming for NSCC and credits, pauses for the others, room for all in "loss"
+    buffer    bytes that a switch which pauses has for all its ports
     link      every cable; by default 100 Gb/s and 3.5 us
 
     >>> seen = experiment("incast", "uncontrolled", "line-rate", hosts=2, size=1e6)
@@ -95,7 +97,7 @@ def experiment(
     rng = np.random.default_rng(seed)
     made = _traffic(scenario, hosts, floats("size", size, above=True), cable, packet or _packet(told), paths, rng)
     chosen = around or _around(told, scenario)
-    switches = _switches(told, chosen, rate)
+    switches = _switches(told, chosen, rate, float(floats("buffer", buffer, above=True)))
     if scenario == "loss":
         switches = replace(switches, loss=loss, lossy=(1,))
     can_lose = chosen in ("trim", "drop") or scenario == "loss"
@@ -134,7 +136,7 @@ def _around(control: Control, scenario: Scenario) -> Around:
     return "trim" if isinstance(control, (Nscc, Credits)) else "pause"
 
 
-def _switches(control: Control, around: Around, rate: float) -> Switches:
+def _switches(control: Control, around: Around, rate: float, buffer: float) -> Switches:
     """Marks for those who read them; pauses, trimming or a finite buffer."""
     marking = None
     if isinstance(control, Dcqcn):
@@ -142,7 +144,7 @@ def _switches(control: Control, around: Around, rate: float) -> Switches:
     elif isinstance(control, Dctcp):
         marking = preset("marking", "ns3-dctcp", rate)
     interval = control.cnp_interval if isinstance(control, Dcqcn) else 0.0
-    pfc = LOSSLESS if around == "pause" else None
+    pfc = replace(LOSSLESS, buffer=buffer) if around == "pause" else None
     buffers = {"trim": Buffers(_TRIM * rate, trim=True), "drop": Buffers(16e6)}.get(around)
     return Switches(marking, pfc, interval, buffers=buffers)
 
