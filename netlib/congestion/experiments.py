@@ -75,23 +75,20 @@ def experiment(
 ) -> Experiment:  # fmt: skip
     """Run `scenario` under the preset `preset_name` of `control`.
 
-        scenario  "incast": `hosts` senders, one receiver. "permutation", "all-to-all": on a fat-tree with k = `hosts`, or
-                  on the 16 hosts of k = 4. "victim": an incast of `hosts` and one more flow from one of its senders.
-                  "loss": one flow over a cable that destroys a share `loss` of the packets
-        control   such as "dcqcn", and one of its presets; others are refused
-        around    "pause" (PFC), "trim", "drop" (a buffer of 16 MB, drop tail) or "room" for all; by default what belongs to
-                  the control: trimming for NSCC and credits, pauses for the others, room for all in "loss"
-    <<<<<<< HEAD
-        buffer    bytes that a switch which pauses has for all its ports
-    =======
-        beside    a second control and its preset, such as ("dcqcn", "paper"), for every second flow: cards of two
-                  kinds on one network. Switches are set, and losses sent again, as the first control asks
-    >>>>>>> int5
-        link      every cable; by default 100 Gb/s and 3.5 us
+    scenario  "incast": `hosts` senders, one receiver. "permutation", "all-to-all": on a fat-tree with k = `hosts`, or
+              on the 16 hosts of k = 4. "victim": an incast of `hosts` and one more flow from one of its senders.
+              "loss": one flow over a cable that destroys a share `loss` of the packets
+    control   such as "dcqcn", and one of its presets; others are refused
+    around    "pause" (PFC), "trim", "drop" (a buffer of 16 MB, drop tail) or "room" for all; by default what belongs to
+              the control: trimming for NSCC and credits, pauses for the others, room for all in "loss"
+    buffer    bytes that a switch which pauses has for all its ports
+    beside    a second control and its preset, such as ("dcqcn", "paper"), for every second flow: cards of two
+              kinds on one network. Switches are set, and losses sent again, as the first control asks
+    link      every cable; by default 100 Gb/s and 3.5 us
 
-        >>> seen = experiment("incast", "uncontrolled", "line-rate", hosts=2, size=1e6)
-        >>> (seen.run.finish * 1e6).round(-1).tolist(), round(float(seen.slowdown.max()), 1)
-        ([180.0, 180.0], 1.0)
+    >>> seen = experiment("incast", "uncontrolled", "line-rate", hosts=2, size=1e6)
+    >>> (seen.run.finish * 1e6).round(-1).tolist(), round(float(seen.slowdown.max()), 1)
+    ([180.0, 180.0], 1.0)
     """
     if not isinstance(scenario, str) or scenario not in get_args(Scenario):
         raise ValueError(f"scenario = {str(scenario)[:40]!r} is not one of: {', '.join(map(repr, get_args(Scenario)))}")

@@ -31,9 +31,10 @@ class Run:
     peak        (Q,) longest queue;  link (Q,) the link it feeds;  lane (Q,) its class
     time        (T,) moments of the series
     series      what was seen at these moments: "queue" (T, Q) bytes; "rate" (T, F) bytes/s acknowledged since the
-                moment before; "allowed" (T, F) bytes/s that the controller allows; "marks" (T, F) marked packets since
-                the moment before; with PFC "ingress" (T, G) bytes, "pause" (T, G) share of the time since the moment
-                before in which a gate was shut; with losses "lost" (T, F) bytes since the moment before
+                moment before; "allowed" (T, F) bytes/s that the controller allows, by its rate and by its window over
+                the base round trip; "marks" (T, F) marked packets since the moment before; with PFC "ingress" (T, G)
+                bytes, "pause" (T, G) share of the time since the moment before in which a gate was shut; with losses
+                "lost" (T, F) bytes since the moment before
     counters    by name, as NICs and switches name them: with PFC tx_prio_pause and rx_prio_pause_duration (G,); with
                 losses out_of_sequence, packet_seq_err, local_ack_timeout_err, retransmitted, trimmed (F,) and
                 dropped (Q,) bytes; with several ways reordered (F,), the most bytes that a receiver had to hold
@@ -75,16 +76,20 @@ class Series:
     """What is noted every few steps."""
 
     def __init__(self, engine: Engine) -> None:
-        self.engine, self.time = engine, [0.0]
+        self.engine, self.time, self.base = engine, [0.0], engine.traffic.base_rtt()
         self._sums = self._totals()
         self._at = 0
         self.rows = {name: [np.zeros_like(value)] for name, value in {**self._levels(), **self._sums}.items()}
-        self.rows["allowed"] = [engine.sender.rate.copy()]
+        self.rows["allowed"] = [self._allowed()]
 
     def _levels(self) -> dict[str, Floats]:
         engine = self.engine
-        found = {"queue": engine.queues.length.copy(), "allowed": engine.sender.rate.copy()}
+        found = {"queue": engine.queues.length.copy(), "allowed": self._allowed()}
         return found | ({"ingress": engine.pauses.held} if engine.pauses else {})
+
+    def _allowed(self) -> Floats:
+        sender = self.engine.sender
+        return np.asarray(np.minimum(sender.rate, np.maximum(sender.window, 0.0) / self.base))
 
     def _totals(self) -> dict[str, Floats]:
         engine = self.engine
