@@ -15,7 +15,6 @@ CONTROLS = {
     "none, pauses only": ("uncontrolled", "line-rate", "nothing"),
     "DCQCN (ns-3)": ("dcqcn", "ns3", "marks"),
     "DCTCP": ("dctcp", "ns3", "marks"),
-    "TIMELY": ("timely", "paper", "how the round trip changes"),
     "Swift": ("swift", "htsim", "the round trip"),
     "HPCC": ("hpcc", "paper", "queue and rate of every hop"),
     "PowerTCP": ("powertcp", "ns3-datacenter", "queue and rate of every hop"),
@@ -64,7 +63,7 @@ KEPT = kept(
 
 @explorer(
     "incast-traces",
-    title="One incast, nine answers",
+    title="One incast, eight answers",
     caption="Eight or sixteen hosts send half a megabyte each to one, over 100 Gb/s and a round trip of 14 us. From "
     "top to bottom, at the same moments: the queue in front of the receiver; what a sender is allowed on average and "
     "what it delivers; the packets that were marked, or trimmed and sent again; the share of time in which the "
