@@ -24,7 +24,7 @@ SAYS = {
 def paths(law: Kind, added: float, update: float) -> Array:
     """(MANY, 2, starts) bytes: window and queue."""
     plane = Plane(law, RATE, TRIP, beta=added, gain=GAMMA / update)
-    return plane_path(plane, *STARTS.T, seconds=UNTIL, points=MANY)
+    return plane_path(plane, STARTS[:, 0], STARTS[:, 1], UNTIL, MANY)
 
 
 def drawn(law: Any, added: Any, update: Any) -> Array:

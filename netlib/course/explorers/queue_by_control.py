@@ -97,21 +97,21 @@ def queue_by_control(
             height=0.8,
         ),
         numbers={
-            "mean": Number(own("mean"), "round trips", "mean queue of the control that is read"),
+            "waits": Number(own("mean"), "round trips", "mean queue of the control that is read"),
             "first": Number(own("first"), "times", "the least, first finish"),
             "last": Number(own("last"), "times", "the least, last finish"),
             "deepest": Number(every("mean").max(axis=-1, keepdims=True), "round trips", "deepest mean queue of all"),
         },
         reading=lambda s: (
             f"{s['control']}, {s['senders']:.0f} senders, {s['trip'] * 1e6:.0f} us: while all send, a packet waits "
-            + (f"{s['mean']:,.0f}" if s["mean"] >= 10 else f"{s['mean']:.2f}")
+            + (f"{s['waits']:,.0f}" if s["waits"] >= 10 else f"{s['waits']:.2f}")
             + f" round trips; the first sender is done after {s['first']:.2f}, the last after {s['last']:.2f} of the "
             "time that a full link needs."
         ),
         failure=lambda s: " ".join(
             said
             for said, holds in (
-                ("Too deep: everybody who shares the queue waits longer for it than for the way.", s["mean"] > 2),
+                ("Too deep: everybody who shares the queue waits longer for it than for the way.", s["waits"] > 2),
                 ("Idle: the link is empty for a part of the time.", s["last"] > 1.15),
                 ("Unfair: the first has gone before the last had its share.", s["first"] < 0.85 * s["last"]),
             )
