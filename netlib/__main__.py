@@ -104,7 +104,7 @@ def _labs(asked: argparse.Namespace) -> int:
 
 
 def _kept_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("ids", nargs="+", metavar="EXPLORER")
+    parser.add_argument("ids", nargs="*", metavar="EXPLORER", help="default: all that keep a table")
 
 
 def _kept(asked: argparse.Namespace) -> int:

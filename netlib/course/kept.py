@@ -30,6 +30,7 @@ from typing import Any
 
 import numpy as np
 
+from netlib.course import explorers
 from netlib.course.explorer import Knob, each
 from netlib.course.figure import Array
 
@@ -137,15 +138,18 @@ def kept(file: str, knobs: Mapping[str, Knob], run: Callable[..., Mapping[str, A
 
 def of_explorer(id: str) -> Kept | None:
     """The table of an explorer; None if its results are computed when they are asked for."""
-    from netlib.course.explorers import load
-
-    module = importlib.import_module(load(id).view.__module__)
+    module = importlib.import_module(explorers.load(id).view.__module__)
     return next((value for value in vars(module).values() if isinstance(value, Kept)), None)
 
 
+def tables() -> list[str]:
+    """The ids of the explorers that have a table."""
+    return sorted(p.stem.replace("_", "-") for p in Path(explorers.__file__).parent.glob("*.csv"))
+
+
 def run(asked: argparse.Namespace) -> int:
-    """`netlib kept ID ...`: compute the tables of these explorers anew."""
-    for id in asked.ids:
+    """`netlib kept ID ...`: compute the tables of these explorers anew, of all that have one if none is named."""
+    for id in asked.ids or tables():
         found = of_explorer(id)
         if found is None:
             raise ValueError(f"explorer {id!r} keeps no table; it computes its states when they are asked for")

@@ -11,10 +11,10 @@ import pytest
 from netlib.__main__ import main
 from netlib.course import explorers
 from netlib.course.explorer import Knob
-from netlib.course.kept import Kept, kept, of_explorer
+from netlib.course.kept import Kept, kept, of_explorer, tables
 from netlib.course.page import HOME
 
-TABLES = {p.stem.replace("_", "-") for p in (HOME / "course" / "explorers").glob("*.csv")}
+TABLES = set(tables())
 CONTROL, SENDERS = Knob("a, b", "c"), Knob(8, 16.5)
 
 
@@ -74,6 +74,7 @@ def own(id: str) -> Kept:
 
 
 def test_every_table_belongs_to_an_explorer():
+    assert {"victim", "permutation"} <= TABLES
     assert set(explorers.ids()) >= TABLES
     for id in sorted(TABLES):
         table = own(id)
@@ -103,6 +104,9 @@ def test_every_state_computed_now_is_the_table_s(id):
 
 def test_the_command(table, monkeypatch, capsys):
     monkeypatch.setattr("netlib.course.kept.of_explorer", {"slow-one": table}.get)
+    monkeypatch.setattr("netlib.course.kept.tables", lambda: ["slow-one"])
+    table.table.unlink()
+    assert main(["kept"]) == 0
     table.table.unlink()
     assert main(["kept", "slow-one"]) == 0
     assert table.of("last", "c", 8).tolist() == [2.6667]
