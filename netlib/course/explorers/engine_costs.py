@@ -20,7 +20,7 @@ def kept(engine: Any, by: Any) -> Costs:
 
 
 def series(engine: Any, by: Any, what: str) -> Array:
-    """(PLACES,) what grows, the seconds, or the seconds in proportion to the largest; nan where nothing was measured."""
+    """(PLACES,) what grows, the seconds, or seconds in proportion to the largest; nan where none was measured."""
     found = kept(engine, by)
     grown = found.size if BY[str(by)] == "size" else found.steps
     values = {"grown": grown, "seconds": found.seconds, "line": found.seconds[-1] * grown / grown[-1]}[what]
