@@ -46,7 +46,7 @@ def by_engine(rate: float, target: float, alpha: float, marked: bool, g: float) 
 def cases(marked: bool, seed: int) -> tuple[tuple[Any, ...], ...]:
     """A round case, and ten drawn at random."""
     rng = np.random.default_rng(seed)
-    made: list[tuple[Any, ...]] = [(4e9, 8e9, 0.5, marked, 0.25)]
+    made: list[tuple[Any, ...]] = [(4e9, 7e9, 0.6, marked, 0.25)]
     for _ in range(10):
         low, high = np.sort(rng.uniform(0.1e9, 9.9e9, 2)).round(-6)
         made.append(
