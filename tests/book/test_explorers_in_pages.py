@@ -13,6 +13,7 @@ PAGES = (
     "book/01_scale_up.html",
     "book/02_scale_out.html",
     "book/03_collectives.html",
+    "book/04_congestion_control.html",
     "notebooks/01_scale_up.html",
     "notebooks/02_scale_out.html",
     "notebooks/03_collectives.html",
