@@ -15,8 +15,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from netlib.arguments import Floats, declared, floats
 from netlib.congestion.lossless.greedy import Greedy, step_of
-from netlib.congestion.lossless.slots import Slots, Watchdog
+from netlib.congestion.lossless.slots import Slots
 from netlib.congestion.lossless.waiting import Waits, stuck, waiting_cycle, waits_of
+from netlib.congestion.lossless.watchdogs import Watchdog
 from netlib.congestion.packets.engine import Engine, Switches
 from netlib.congestion.packets.gates import LinkCredits, Pfc
 from netlib.congestion.packets.traffic import Traffic
@@ -101,13 +102,13 @@ def facing_bounces(link: Link) -> tuple[Fabric, Ints]:
 
 @declared
 def until_stuck(
-    traffic: Traffic, rule: Pfc | LinkCredits, until: float, rng: Generator, lane: ArrayLike = 0,
+    traffic: Traffic, rule: Pfc | LinkCredits, until: float, rng: Generator, lane: ArrayLike | None = None,
     watchdog: Watchdog | None = None, model: Literal["engine", "slots"] = "slots", every: int = 8,
 ) -> Deadlock:  # fmt: skip
     """Run for `until` seconds, all flows as fast as they may, and look every few steps for gates that never open again.
 
-    The run goes on to the end in any case: a deadlock is proved when nothing that is stuck moves any more. Lanes that
-    change on the way, credits and watchdogs are the slot model's.
+    The run goes on to the end in any case: what was found stuck must not have moved by then, unless a watchdog threw
+    it away. Lanes that change on the way, credits and watchdogs are the slot model's.
 
     >>> from netlib.congestion.packets.traffic import Packet, over
     >>> ring = switch_ring(3, Link(1e-6, 12.5e9))
@@ -138,7 +139,8 @@ def until_stuck(
                 begin, gates, cycle = count * step, np.flatnonzero(never), waiting_cycle(replace(waits, shut=never))
     moments, total = np.array(time), np.array(received)
     late = total[np.searchsorted(moments, 0.75 * moments[-1])]
-    lost, fired = (0, 0) if isinstance(runner, Engine) else (sum(runner.lost), sum(runner.fired))
+    lost = 0 if isinstance(runner, Engine) else sum(runner.lost)
+    fired = sum(runner.guard.fired) if isinstance(runner, Slots) and runner.guard else 0
     return Deadlock(
         begin, gates, cycle, moments, np.concatenate([[0.0], np.diff(total) / np.diff(moments)]),
         float(total[-1] - late), lost * wire, fired,
@@ -146,12 +148,17 @@ def until_stuck(
 
 
 def _runner(
-    traffic: Traffic, rule: Pfc | LinkCredits, rng: Generator, lane: ArrayLike, watchdog: Watchdog | None, model: str
+    traffic: Traffic,
+    rule: Pfc | LinkCredits,
+    rng: Generator,
+    lane: ArrayLike | None,
+    watchdog: Watchdog | None,
+    model: str,
 ) -> Engine | Slots:
     if model == "slots":
         return Slots(traffic, rule, rng, lane, watchdog)
     if model != "engine":
         raise ValueError(f"model = {model!r} is not one of: 'engine', 'slots'")
-    if isinstance(rule, LinkCredits) or watchdog is not None or np.any(np.asarray(lane) != 0):
-        raise ValueError("model = 'engine' has no credits, watchdog or lanes here; use model='slots'")
+    if isinstance(rule, LinkCredits) or watchdog is not None or lane is not None:
+        raise ValueError("model = 'engine' has no credits, watchdog or change of lane here; use model='slots'")
     return Engine(traffic, Greedy(traffic), Switches(pfc=rule), rng, step_of(traffic))

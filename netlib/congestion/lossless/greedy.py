@@ -9,6 +9,8 @@ import numpy as np
 from netlib.congestion.packets.engine import Heard
 from netlib.congestion.packets.traffic import Traffic
 
+ENDLESS = 1e12  # bytes of a flow that outlasts every run
+
 
 class Greedy:
     """Every flow at line rate, as much as its NIC lets go.

@@ -12,15 +12,13 @@ import numpy as np
 from numpy.random import Generator
 
 from netlib.arguments import Floats, declared, floats
-from netlib.congestion.lossless.greedy import Greedy, step_of
+from netlib.congestion.lossless.greedy import ENDLESS, Greedy, step_of
 from netlib.congestion.lossless.slotted import run_slots
 from netlib.congestion.packets.engine import Switches, run
 from netlib.congestion.packets.gates import LinkCredits, Pfc
 from netlib.congestion.packets.traffic import Packet, Traffic, over
 from netlib.links import Link
 from netlib.topology import Cables, Fabric, build, one_switch, paths, routes
-
-_ENDLESS = 1e12  # bytes of a flow that outlasts every run
 
 
 @declared
@@ -33,7 +31,7 @@ def sender_victim(fan_in: int, link: Link, packet: Packet) -> Traffic:
     _at_least_two(fan_in)
     star = one_switch(fan_in + 2, link)
     src, dst = [*range(fan_in), 0], [fan_in] * fan_in + [fan_in + 1]
-    return over(star, paths(routes(star), src, dst, lambda hop: np.zeros_like(hop.count)), _ENDLESS, packet)
+    return over(star, paths(routes(star), src, dst, lambda hop: np.zeros_like(hop.count)), ENDLESS, packet)
 
 
 @declared
@@ -52,7 +50,7 @@ def switch_victim(fan_in: int, link: Link, packet: Packet, cables: int = 1) -> T
     up, down = 2 * np.arange(fan_in + 1), 2 * (fan_in + 1 + np.array([0] * fan_in + [1])) + 1
     trunk = 2 * (fan_in + 3) + 2 * np.arange(cables)
     rows = [[a, b, c] for a, c in zip(up.tolist(), down.tolist(), strict=True) for b in trunk.tolist()]
-    return over(fabric, rows, _ENDLESS, packet, flow=np.repeat(np.arange(fan_in + 1), cables))
+    return over(fabric, rows, ENDLESS, packet, flow=np.repeat(np.arange(fan_in + 1), cables))
 
 
 @declared
@@ -107,7 +105,7 @@ def flow_shares(
 ) -> Floats:  # fmt: skip
     """(F,) share of its NIC's rate that each flow gets if all send what they can; the first `skip` is left out.
 
-    `model` is the packet engine, or the slot model, which knows credits too.
+    `model` is the packet engine or the slot model. `rule` None: switches with room for all.
 
     >>> made = sender_victim(4, Link(1e-6, 50e9), Packet(4096, 4096))
     >>> pfc = Pfc(buffer=1e9, alpha=0, xoff=400e3, hysteresis=8e3, response=0)
@@ -121,10 +119,9 @@ def flow_shares(
         time, rate = slotted.time, slotted.rate
     elif model != "engine":
         raise ValueError(f"model = {model!r} is not one of: 'engine', 'slots'")
-    elif isinstance(rule, LinkCredits):
-        raise ValueError("rule: the engine of this function knows pauses; give a Pfc, or model='slots'")
     else:
-        made = run(traffic, Greedy(traffic), until, rng, Switches(pfc=rule), step_of(traffic))
+        switches = Switches(credits=rule) if isinstance(rule, LinkCredits) else Switches(pfc=rule)
+        made = run(traffic, Greedy(traffic), until, rng, switches, step_of(traffic))
         time, rate = made.time, made.rate
     late = time[1:] > skip * time[-1]
     mean = np.average(rate[1:][late], axis=0, weights=np.diff(time)[late])
