@@ -36,11 +36,13 @@ def pause_cycle(fan_in: ArrayLike, rate: float, loop: float, xoff: ArrayLike, hy
     """n links of `rate` bytes/s fill one of the same rate; each is paused above `xoff`, resumed `hysteresis` below it.
 
     A queue rises at rate (1 - 1/n) while its link is open and falls at rate / n while it is silent; both go on for
-    `loop` seconds after a decision (twice the latency, and the response). So it peaks at xoff + rate (1 - 1/n) loop:
-    that excess is the headroom. It falls to xoff - hysteresis - rate loop / n, and with the queue not empty
+    `loop` seconds after a decision (twice the latency, and the response). So it peaks at xoff + rate (1 - 1/n) loop,
+    falls to xoff - hysteresis - rate loop / n, and with the queue not empty
     period = n^2 (hysteresis + rate loop) / ((n - 1) rate). A larger hysteresis means fewer frames, no loss of speed
-    until the queue runs dry, and no less headroom. It holds for links that pause in step; out of step the outgoing link
-    finds bytes of another, and `speed` is a lower bound.
+    until the queue runs dry, and no less headroom.
+
+    All this is for links that pause in step. Out of step a link's bytes may stand behind the others' while it brings
+    more: keep rate x loop of headroom. The outgoing link then finds bytes of others, and `speed` is a lower bound.
 
     >>> made = pause_cycle(2, 50e9, 2e-6, xoff=400e3, hysteresis=[0, 100e3])
     >>> made.period.round(8).tolist(), made.highest.tolist(), made.speed.tolist()

@@ -10,10 +10,11 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import ArrayLike, NDArray
 
-from netlib.arguments import Floats, declared, floats
+from netlib.arguments import Floats, declared
+from netlib.congestion.lossless.greedy import steps_in
 from netlib.congestion.lossless.slots import Slots
 from netlib.congestion.lossless.waiting import Waits
-from netlib.congestion.lossless.watchdogs import Hang, Watchdog, whole_slots
+from netlib.congestion.lossless.watchdogs import Hang, Watchdog
 from netlib.congestion.packets.gates import LinkCredits, Pfc
 from netlib.congestion.packets.traffic import Traffic
 
@@ -66,12 +67,11 @@ def run_slots(
     >>> round(float(made.received.sum() / made.time[-1] / 50e9), 2)
     1.0
     """
-    floats("until", until, above=True)
     if every < 1:
         raise ValueError(f"every = {every} must be at least 1; give the slots between two moments of the series")
     made = Slots(traffic, rule, rng, lane, watchdog, hangs)
     fired = made.guard.fired if made.guard else [0] * len(made.shut)
-    slots = whole_slots(until, made.slot)
+    slots = steps_in(until, made.slot)
     time, received, shut, held = [0.0], [np.zeros(traffic.flows)], [made.shut.copy()], [made.held.copy()]
     for slot in range(1, slots + 1):
         made.advance()

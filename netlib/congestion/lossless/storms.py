@@ -13,13 +13,14 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from netlib.arguments import Floats, declared, floats
-from netlib.congestion.lossless.greedy import ENDLESS, Greedy, step_of
+from netlib.congestion.lossless.greedy import ENDLESS, Greedy, step_of, steps_in
 from netlib.congestion.lossless.waiting import causes, waits_of
 from netlib.congestion.packets.engine import Engine, Switches
 from netlib.congestion.packets.gates import Pfc
 from netlib.congestion.packets.traffic import Packet, Traffic, over
 from netlib.links import Link
 from netlib.topology import Cables, Fabric, build
+from netlib.topology.fabric import affordable
 
 Ints = NDArray[np.int64]
 
@@ -68,6 +69,7 @@ def chain(switches: int, link: Link, packet: Packet) -> Traffic:
     """
     if switches < 1:
         raise ValueError(f"switches = {switches} must be at least 1; give the switches on the way")
+    affordable(switches + 1, switches=switches)
     ends = np.array([0, *range(2, switches + 2), 1])
     fabric: Fabric = build(
         f"chain of {switches} switches", switches + 2, [0, 1], np.repeat([0, 1], [2, switches]),
@@ -85,7 +87,6 @@ def storm(traffic: Traffic, rule: Pfc, until: float, rng: Generator, every: int 
     >>> bool(made.first[4] < made.first[2] < made.first[0]), made.depth[[4, 2, 0]].tolist()
     (True, [1, 2, 3])
     """
-    floats("until", until, above=True)
     if every < 1:
         raise ValueError(f"every = {every} must be at least 1; give the steps between two moments of the series")
     engine = Engine(traffic, Greedy(traffic), Switches(pfc=rule), rng, step_of(traffic))
@@ -93,7 +94,7 @@ def storm(traffic: Traffic, rule: Pfc, until: float, rng: Generator, every: int 
     first, depth = np.full(links, np.nan), np.zeros(links, np.int64)
     time, shut, rate, before = [0.0], [0], [0.0], 0.0
     assert engine.pauses is not None
-    for step in range(1, max(round(until / engine.dt), 1) + 1):
+    for step in range(1, steps_in(until, engine.dt) + 1):
         engine.advance()
         new = engine.pauses.paused & np.isnan(first)
         first[new] = step * engine.dt

@@ -16,9 +16,10 @@ from netlib.congestion.lossless.greedy import ENDLESS, Greedy, step_of
 from netlib.congestion.lossless.slotted import run_slots
 from netlib.congestion.packets.engine import Switches, run
 from netlib.congestion.packets.gates import LinkCredits, Pfc
-from netlib.congestion.packets.traffic import Packet, Traffic, over
+from netlib.congestion.packets.traffic import Packet, Traffic, one_of, over
 from netlib.links import Link
 from netlib.topology import Cables, Fabric, build, one_switch, paths, routes
+from netlib.topology.fabric import affordable
 
 
 @declared
@@ -62,6 +63,7 @@ def two_switches(left: int, right: int, link: Link, cables: int = 1) -> Fabric:
     """
     if left < 1 or right < 1 or cables < 1:
         raise ValueError(f"left = {left}, right = {right} and cables = {cables} must each be at least 1")
+    affordable(left + right + cables, hosts_and_cables=left + right + cables)
     hosts = left + right
     wide = Link(link.alpha, link.bandwidth * left / cables)
     return build(
@@ -114,11 +116,10 @@ def flow_shares(
     """
     if floats("skip", skip) >= 1:
         raise ValueError(f"skip = {skip:g} leaves nothing of the run; give a share below 1")
+    one_of("model", model, ("engine", "slots"))
     if model == "slots":
         slotted = run_slots(traffic, until, rule, rng)
         time, rate = slotted.time, slotted.rate
-    elif model != "engine":
-        raise ValueError(f"model = {model!r} is not one of: 'engine', 'slots'")
     else:
         switches = Switches(credits=rule) if isinstance(rule, LinkCredits) else Switches(pfc=rule)
         made = run(traffic, Greedy(traffic), until, rng, switches, step_of(traffic))

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from netlib.arguments import Floats, declared, floats
+from netlib.arguments import Floats, declared, floats, quoted
 from netlib.congestion.lossless.dependencies import cycle_of
 from netlib.congestion.packets.engine import Engine
 
@@ -75,6 +75,8 @@ def waits_of(engine: Engine) -> Waits:
     >>> seen.shut.tolist(), seen.came.tolist(), seen.leaves.tolist()
     ([True, True, False], [0, 1], [2, 2])
     """
+    if not isinstance(engine, Engine):
+        raise ValueError(f"engine = {quoted(engine)} is not an Engine; make one as netlib.congestion.packets.run does")
     if engine.pauses is None:
         raise ValueError("engine has no pauses, so no link waits for another; run it with Switches(pfc=Pfc(...))")
     at = engine.at
