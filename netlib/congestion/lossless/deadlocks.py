@@ -146,7 +146,7 @@ def until_stuck(
             if never.any():
                 begin, gates, cycle = count * step, np.flatnonzero(never), waiting_cycle(replace(waits, shut=never))
     moments, total = np.array(time), np.array(received)
-    late = total[np.searchsorted(moments, 0.75 * moments[-1])]
+    late = float(np.interp(0.75 * moments[-1], moments, total))
     lost = 0 if isinstance(runner, Engine) else sum(runner.lost)
     fired = sum(runner.guard.fired) if isinstance(runner, Slots) and runner.guard else 0
     return Deadlock(
