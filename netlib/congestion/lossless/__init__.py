@@ -8,7 +8,7 @@ deadlocks     switches that wait for each other in a cycle, built, run, and brok
 pausing       one paused link, pauses that climb, and who acts first, the mark or the pause
 storms        one slow receiver, and how far its pauses climb
 watchdogs     a receiver that reads nothing, and the switch that throws away what waits for it
-lanes         a second lane that takes the cycle away: dragonfly, dateline
+lanes         a second lane that takes the cycle away: dragonfly, dateline, bounces
 bounces       ways that go up again, after a dead cable
 waiting       which link stands still because of which, at one moment of a run
 greedy        the sender that nothing but its switch holds back
@@ -25,7 +25,7 @@ from netlib.congestion.lossless.dependencies import (
     vertex_names,
 )
 from netlib.congestion.lossless.greedy import ENDLESS, Greedy, step_of
-from netlib.congestion.lossless.lanes import lanes_by_dateline, lanes_by_global
+from netlib.congestion.lossless.lanes import lanes_by_bounce, lanes_by_dateline, lanes_by_global
 from netlib.congestion.lossless.pausing import (
     First,
     PauseCycle,
@@ -70,6 +70,7 @@ __all__ = [
     "first_to_act",
     "flow_shares",
     "in_words",
+    "lanes_by_bounce",
     "lanes_by_dateline",
     "lanes_by_global",
     "pause_arrival",

@@ -22,7 +22,13 @@ from netlib.congestion.packets.traffic import Traffic
 
 
 class Slots:
-    """One run, slot by slot; `netlib.congestion.lossless.slotted.run_slots` is the short way."""
+    """One run, slot by slot; `netlib.congestion.lossless.slotted.run_slots` is the short way.
+
+    slot    s;  now  slots done;  wire  bytes of a packet;  lanes  of a link. A gate is link x lanes + lane
+    shut    (G,) told to pause;  held (G,) packets that came by a gate and have not left;  most (G,) the most of them
+    frames  (G,) pauses asked for;  stopped (G,) slots in which nothing could be sent
+    sent, received, lost  (F,) packets;  guard  the watchdogs, if there are any
+    """
 
     def __init__(
         self, traffic: Traffic, rule: Pfc | LinkCredits | None, rng: Generator, lane: ArrayLike | None = None,

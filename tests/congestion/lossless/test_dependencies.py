@@ -18,7 +18,7 @@ from netlib.congestion.lossless.dependencies import (
     vertex_names,
     ways_on,
 )
-from netlib.congestion.lossless.lanes import lanes_by_dateline, lanes_by_global
+from netlib.congestion.lossless.lanes import lanes_by_bounce, lanes_by_dateline, lanes_by_global
 from netlib.links import Link
 from netlib.topology import (
     Fabric,
@@ -214,6 +214,17 @@ def test_two_dead_cables_at_different_spines_make_a_cycle_of_four() -> None:
     assert names[8] == "leaf 0"
 
 
+def test_a_lane_for_each_bounce_opens_every_circle() -> None:
+    """Tagger: two dead cables or stale leaves, bounced once or several times, and all in one lane."""
+    fabric = leaf_spine(8, 4, LINK)
+    for dead, stale in (([12, 15], False), ([8], True)):
+        ways = every_bounce(fabric, dead, stale)
+        lane = lanes_by_bounce(fabric, ways)
+        assert shortest_cycle(buffer_dependencies(fabric, ways)).size > 0
+        assert shortest_cycle(buffer_dependencies(fabric, ways, lane)).size == 0
+        assert (lane.max(axis=1) == 0).tolist() == climbs_once(fabric, ways).tolist()
+
+
 def test_bounced_ways_hold_and_avoid_what_is_dead() -> None:
     fabric = leaf_spine(8, 4, LINK)
     ways = every_bounce(fabric, [8, 13], stale=False)
@@ -256,6 +267,7 @@ POD = leaf_spine(8, 4, LINK)
         (lambda: buffer_dependencies(STAR, [[0, 3]], 16), "lane = 16"),
         (lambda: buffer_dependencies("star", [[0, 3]]), "is not a Fabric"),
         (lambda: lanes_by_dateline(STAR, [[0, 3]]), "give a torus"),
+        (lambda: lanes_by_bounce(torus([5], LINK), [[0, 2]]), "one tier"),
         (lambda: lanes_by_global(STAR, "no"), "must be rows"),
         (lambda: bounced(STAR, [[0, 3]], [0], np.random.default_rng(0)), "no two tiers"),
         (lambda: bounced(POD, [[0, 16, 21, 5]], [0], np.random.default_rng(0)), "a host's only one"),
