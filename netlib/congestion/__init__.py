@@ -9,7 +9,8 @@ shares      what classes get by priority and by weight; schedulers: the same pac
 credits     InfiniBand's counters on one lane; arbitration: which lane goes next
 recovery    how long DCQCN takes back to its rate; counters: what a NIC's totals say
 fluid       rates and queues as equations with delay: runs, rest, stability (netlib.congestion.fluid)
-packets     queues, senders and receivers packet by packet (netlib.congestion.packets); lossless: pauses on a fabric
+packets     queues, senders and receivers packet by packet (netlib.congestion.packets)
+lossless    pauses and credits on a whole fabric: victims, storms, deadlocks (netlib.congestion.lossless)
 experiments any control in any scenario, from one function
 """
 

@@ -78,7 +78,8 @@ def watchdog_outage(storm: ArrayLike, detection: ArrayLike, restoration: ArrayLi
     """What a storm of `storm` seconds costs a class whose watchdog acts after `detection` s without a gap.
 
     paused = min(storm, detection); beyond that the watchdog drops the class until the storm is over and has stayed
-    away for `restoration` s: dropped = storm - detection + restoration. SONiC's defaults are 0.4 and 2 s.
+    away for `restoration` s: dropped = storm - detection + restoration. SONiC takes 0.2 s for both, and
+    0.4 s for 33 to 64 ports (sonic-net/sonic-utilities, pfcwd/main.py @015521a).
 
     >>> watchdog_outage([0.1, 1.0], 0.4, 2.0)
     Outage(paused=array([0.1, 0.4]), dropped=array([0. , 2.6]))

@@ -13,7 +13,7 @@ import pytest
 
 from netlib import collectives, congestion, hardware, links, topology
 from netlib.collectives import training
-from netlib.congestion import fluid
+from netlib.congestion import fluid, lossless
 from netlib.course.answers import read, scale, spell
 from netlib.course.exercises import Exercise, exercise, exercise_html, ids, load, ring_02, sheet
 from netlib.course.judge import fits, judge
@@ -121,7 +121,7 @@ def test_no_answer_is_typed(each, part, monkeypatch):
     def bent(function):
         return lambda *arguments, **options: bend(function(*arguments, **options))
 
-    for package in (collectives, training, topology, congestion, fluid):
+    for package in (collectives, training, topology, congestion, fluid, lossless):
         for name in package.__all__:
             if inspect.isfunction(getattr(package, name)):
                 monkeypatch.setattr(package, name, bent(getattr(package, name)))

@@ -21,7 +21,9 @@ _TURNS = 8  # bounces after which a packet that its switches send back and forth
 
 @declared
 def climbs_once(fabric: Fabric, way: ArrayLike) -> Mask:
-    """(S,) whether a way never goes up again after it went down. Such ways make no cycle, whatever their number.
+    """(S,) whether a way only climbs and then only descends. Such ways make no cycle, whatever their number.
+
+    A cable between two switches of one tier is neither, and a way over one is not among them: rings have such cables.
 
     >>> from netlib.links import Link
     >>> from netlib.topology import leaf_spine
@@ -30,9 +32,10 @@ def climbs_once(fabric: Fabric, way: ArrayLike) -> Mask:
     [True, False]
     """
     ways = ways_on(fabric, way)
-    rise = np.where(ways >= 0, (fabric.tier[fabric.target] - fabric.tier[fabric.source])[ways], 0)
+    on = ways >= 0
+    rise = np.where(on, (fabric.tier[fabric.target] - fabric.tier[fabric.source])[ways], 0)
     fell = np.cumsum(rise < 0, axis=1) > 0
-    return np.asarray(~(fell & (rise > 0)).any(axis=1))
+    return np.asarray(~(on & ((rise == 0) | (fell & (rise > 0)))).any(axis=1))
 
 
 @declared

@@ -13,15 +13,17 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import ArrayLike, NDArray
 
-from netlib.arguments import Floats, declared, floats
-from netlib.congestion.lossless.greedy import Greedy, step_of
-from netlib.congestion.lossless.slots import Slots, Watchdog
+from netlib.arguments import Floats, declared
+from netlib.congestion.lossless.greedy import Greedy, step_of, steps_in
+from netlib.congestion.lossless.slots import Slots
 from netlib.congestion.lossless.waiting import Waits, stuck, waiting_cycle, waits_of
+from netlib.congestion.lossless.watchdogs import Watchdog
 from netlib.congestion.packets.engine import Engine, Switches
 from netlib.congestion.packets.gates import LinkCredits, Pfc
-from netlib.congestion.packets.traffic import Traffic
+from netlib.congestion.packets.traffic import Traffic, one_of
 from netlib.links import Link
 from netlib.topology import Cables, Fabric, build, leaf_spine
+from netlib.topology.fabric import affordable
 
 Ints = NDArray[np.int64]
 
@@ -55,6 +57,7 @@ def switch_ring(switches: int, link: Link) -> Fabric:
     """
     if switches < 3:
         raise ValueError(f"switches = {switches} make no ring; give 3 or more")
+    affordable(2 * switches, switches=switches)
     each = np.arange(switches)
     return build(
         f"ring of {switches} switches", 2 * switches, each, np.repeat([0, 1], switches),
@@ -80,34 +83,38 @@ def round_ways(fabric: Fabric, hops: int = 2) -> Ints:
 
 
 @declared
-def facing_bounces(link: Link) -> tuple[Fabric, Ints]:
-    """The smallest deadlock of a leaf-spine: two flows that each go up, down, up, down, and (2, 6) their ways.
+def facing_bounces(link: Link, each: int = 2) -> tuple[Fabric, Ints]:
+    """A leaf-spine whose flows go up, down, up, down against each other, and (2 x each, 6) their ways.
 
-    Two spines and four leaves; the cables from spine 0 to leaf 2 and from spine 1 to leaf 3 are dead. A host of leaf 1
-    sends to leaf 2: spine 0 bounces it off leaf 0 to spine 1. A host of leaf 0 sends to leaf 3: spine 1 bounces it off
-    leaf 1 to spine 0. Each takes the buffers that the other waits for.
+    Two spines and four leaves of two hosts; the cables from spine 0 to leaf 2 and from spine 1 to leaf 3 are dead.
+    `each` hosts of leaf 1 send to leaf 2: spine 0 bounces them off leaf 0 to spine 1. As many of leaf 0 send to leaf 3:
+    spine 1 bounces them off leaf 1 to spine 0. Each takes the buffers that the other waits for. With one host a leaf
+    there is the circle and no deadlock; with both it locks at once. That a circle is not enough, and that one flow more
+    can close it, was shown by Hu and others (HotNets 2016).
 
     >>> from netlib.congestion.lossless.dependencies import buffer_dependencies, in_words, shortest_cycle
     >>> made = buffer_dependencies(*facing_bounces(Link(1e-6, 50e9)))
     >>> in_words(made, shortest_cycle(made))
     'spine 0 > leaf 0 > spine 1 > leaf 1 > spine 0'
     """
+    if not 1 <= each <= 2:
+        raise ValueError(f"each = {each} is not the hosts of a leaf that send; give 1 or 2")
     fabric = leaf_spine(8, 4, link)  # hosts 0-7, leaves 8-11, spines 12 and 13
     number = {(int(a), int(b)): e for e, (a, b) in enumerate(zip(fabric.source, fabric.target, strict=True))}
-    met = [[2, 9, 12, 8, 13, 10, 4], [0, 8, 13, 9, 12, 11, 6]]
+    met = [way for k in range(each) for way in ([2 + k, 9, 12, 8, 13, 10, 4 + k], [k, 8, 13, 9, 12, 11, 6 + k])]
     ways = [[number[a, b] for a, b in pairwise(way)] for way in met]
     return fabric, np.array(ways, np.int64)
 
 
 @declared
 def until_stuck(
-    traffic: Traffic, rule: Pfc | LinkCredits, until: float, rng: Generator, lane: ArrayLike = 0,
+    traffic: Traffic, rule: Pfc | LinkCredits, until: float, rng: Generator, lane: ArrayLike | None = None,
     watchdog: Watchdog | None = None, model: Literal["engine", "slots"] = "slots", every: int = 8,
 ) -> Deadlock:  # fmt: skip
     """Run for `until` seconds, all flows as fast as they may, and look every few steps for gates that never open again.
 
-    The run goes on to the end in any case: a deadlock is proved when nothing that is stuck moves any more. Lanes that
-    change on the way, credits and watchdogs are the slot model's.
+    The run goes on to the end in any case: what was found stuck must not have moved by then, unless a watchdog threw
+    it away. Lanes that change on the way, credits and watchdogs are the slot model's.
 
     >>> from netlib.congestion.packets.traffic import Packet, over
     >>> ring = switch_ring(3, Link(1e-6, 12.5e9))
@@ -116,7 +123,8 @@ def until_stuck(
     >>> made.cycle.tolist(), made.moved
     ([6, 8, 10], 0.0)
     """
-    floats("until", until, above=True)
+    if every < 1:
+        raise ValueError(f"every = {every} must be at least 1; give the steps between two looks")
     runner = _runner(traffic, rule, rng, lane, watchdog, model)
     wire = traffic.packet.wire
     resume = rule.buffer - wire if isinstance(rule, LinkCredits) else rule.xoff - rule.hysteresis
@@ -125,9 +133,10 @@ def until_stuck(
     step = runner.dt if isinstance(runner, Engine) else runner.slot
     begin, gates, cycle = np.inf, np.zeros(0, np.int64), np.zeros(0, np.int64)
     time, received = [0.0], [0.0]
-    for count in range(1, max(round(until / step), every) + 1):
+    steps = steps_in(until, step)
+    for count in range(1, steps + 1):
         runner.advance()
-        if count % every:
+        if count % every and count < steps:
             continue
         time.append(count * step)
         received.append(float(runner.acked.sum()) if isinstance(runner, Engine) else sum(runner.received) * wire)
@@ -137,8 +146,9 @@ def until_stuck(
             if never.any():
                 begin, gates, cycle = count * step, np.flatnonzero(never), waiting_cycle(replace(waits, shut=never))
     moments, total = np.array(time), np.array(received)
-    late = total[np.searchsorted(moments, 0.75 * moments[-1])]
-    lost, fired = (0, 0) if isinstance(runner, Engine) else (sum(runner.lost), sum(runner.fired))
+    late = float(np.interp(0.75 * moments[-1], moments, total))
+    lost = 0 if isinstance(runner, Engine) else sum(runner.lost)
+    fired = sum(runner.guard.fired) if isinstance(runner, Slots) and runner.guard else 0
     return Deadlock(
         begin, gates, cycle, moments, np.concatenate([[0.0], np.diff(total) / np.diff(moments)]),
         float(total[-1] - late), lost * wire, fired,
@@ -146,12 +156,16 @@ def until_stuck(
 
 
 def _runner(
-    traffic: Traffic, rule: Pfc | LinkCredits, rng: Generator, lane: ArrayLike, watchdog: Watchdog | None, model: str
+    traffic: Traffic,
+    rule: Pfc | LinkCredits,
+    rng: Generator,
+    lane: ArrayLike | None,
+    watchdog: Watchdog | None,
+    model: str,
 ) -> Engine | Slots:
+    one_of("model", model, ("engine", "slots"))
     if model == "slots":
         return Slots(traffic, rule, rng, lane, watchdog)
-    if model != "engine":
-        raise ValueError(f"model = {model!r} is not one of: 'engine', 'slots'")
-    if isinstance(rule, LinkCredits) or watchdog is not None or np.any(np.asarray(lane) != 0):
-        raise ValueError("model = 'engine' has no credits, watchdog or lanes here; use model='slots'")
+    if isinstance(rule, LinkCredits) or watchdog is not None or lane is not None:
+        raise ValueError("model = 'engine' has no credits, watchdog or change of lane here; use model='slots'")
     return Engine(traffic, Greedy(traffic), Switches(pfc=rule), rng, step_of(traffic))

@@ -3,7 +3,9 @@
 A lossless link delivers into a buffer at its far end, one for each lane (virtual lane, traffic class). A packet there
 leaves only if the buffer of its next link has room: the first buffer depends on the second. Buffers that depend on
 each other in a cycle can all be full, and then none of them ever moves again. So a set of ways without a cycle never
-deadlocks, whatever the traffic (Dally and Seitz 1987); with a cycle it may.
+deadlocks, whatever the traffic (Dally and Seitz 1987); with a cycle it may, and whether it does depends on what is sent
+(Hu and others, HotNets 2016). A packet that may choose on the way has all its ways in the set: then a cycle can be
+harmless, if one of them always leads out.
 Read with the chapter "Congestion control", section "Lossless by pause".
 """
 
@@ -94,10 +96,10 @@ def shortest_cycle(dependencies: Dependencies) -> Ints:
 
     >>> from netlib.links import Link
     >>> from netlib.topology import dimension_ordered, torus
-    >>> ring = torus([4], Link(1e-6, 45e9))
-    >>> all_round = dimension_ordered(ring, [0, 1, 2, 3], [2, 3, 0, 1])
-    >>> [shortest_cycle(buffer_dependencies(ring, all_round[some])).size for some in ([0, 1, 2, 3], [0, 1, 2])]
-    [0, 0]
+    >>> ring = torus([5], Link(1e-6, 45e9))
+    >>> all_round = dimension_ordered(ring, [0, 1, 2, 3, 4], [2, 3, 4, 0, 1])
+    >>> [shortest_cycle(buffer_dependencies(ring, all_round[:many])).size for many in (5, 4)]
+    [5, 0]
     """
     number = dependencies.fabric.links * dependencies.lanes
     return cycle_of(number, dependencies.before, dependencies.after)

@@ -6,8 +6,12 @@ Read with the chapter "Congestion control", section "Lossless by pause".
 
 import numpy as np
 
+from netlib.arguments import floats
 from netlib.congestion.packets.engine import Heard
 from netlib.congestion.packets.traffic import Traffic
+
+ENDLESS = 1e12  # bytes of a flow that outlasts every run
+MOST_STEPS = 4_000_000  # minutes of computing
 
 
 class Greedy:
@@ -39,3 +43,16 @@ def step_of(traffic: Traffic) -> float:
     """
     packet = traffic.packet.wire / traffic.line_rate.max()
     return float(min(packet, traffic.base_rtt().min() / 10))
+
+
+def steps_in(until: float, step: float) -> int:
+    """How many steps of `step` seconds a run of `until` has: at least one, and not more than anybody waits for.
+
+    >>> steps_in(1e-3, 1e-6)
+    1000
+    """
+    if floats("until", until, above=True) > MOST_STEPS * step:
+        raise ValueError(
+            f"until = {until:g} s are more than {MOST_STEPS:,} steps of {step:.2g} s; give less, or slower links"
+        )
+    return max(round(until / step), 1)

@@ -36,31 +36,32 @@ def pause_cycle(fan_in: ArrayLike, rate: float, loop: float, xoff: ArrayLike, hy
     """n links of `rate` bytes/s fill one of the same rate; each is paused above `xoff`, resumed `hysteresis` below it.
 
     A queue rises at rate (1 - 1/n) while its link is open and falls at rate / n while it is silent; both go on for
-    `loop` seconds after a decision (twice the latency, and the response). So it peaks at xoff + rate (1 - 1/n) loop:
-    that excess is the headroom. It falls to xoff - hysteresis - rate loop / n, and with the queue not empty
+    `loop` seconds after a decision (twice the latency, and the response). So it peaks at xoff + rate (1 - 1/n) loop,
+    falls to xoff - hysteresis - rate loop / n, and with the queue not empty
     period = n^2 (hysteresis + rate loop) / ((n - 1) rate). A larger hysteresis means fewer frames, no loss of speed
     until the queue runs dry, and no less headroom.
+
+    All this is for links that pause in step. Out of step a link's bytes may stand behind the others' while it brings
+    more: keep rate x loop of headroom. The outgoing link then finds bytes of others, and `speed` is a lower bound.
 
     >>> made = pause_cycle(2, 50e9, 2e-6, xoff=400e3, hysteresis=[0, 100e3])
     >>> made.period.round(8).tolist(), made.highest.tolist(), made.speed.tolist()
     ([8e-06, 1.6e-05], [450000.0, 450000.0], [1.0, 1.0])
     """
-    n, high, low = floats("fan_in", fan_in, 2), floats("xoff", xoff, above=True), floats("hysteresis", hysteresis)
+    n, full, gap = floats("fan_in", fan_in, 2), floats("xoff", xoff, above=True), floats("hysteresis", hysteresis)
     speed, lag = float(floats("rate", rate, above=True)), float(floats("loop", loop))
-    if np.any(low > high):
-        raise ValueError(f"hysteresis = {low.max():g} is above xoff = {high.min():g}; give at most XOFF")
+    if np.any(gap > full):
+        raise ValueError(f"hysteresis = {gap.max():g} is above xoff = {full.min():g}; give at most XOFF")
     rise, fall = speed * (1 - 1 / n), speed / n
-    highest = high + rise * lag
-    after = high - low - fall * lag
+    after = full - gap - fall * lag
     lowest = np.maximum(after, 0)
     idle = np.maximum(-after, 0) / fall
-    falling, rising = (low + rise * lag) / fall + lag, (high - lowest) / rise + lag
+    falling, rising = (gap + rise * lag) / fall + lag, (full - lowest) / rise + lag
     period = falling + rising
     if np.any(period == 0):
         raise ValueError("loop = 0 and hysteresis = 0 make pauses without end; give one of them above 0")
-    return PauseCycle(
-        period, falling / period, np.broadcast_to(highest, period.shape).copy(), lowest, 1 - idle / period
-    )
+    highest = np.broadcast_to(full + rise * lag, period.shape).copy()
+    return PauseCycle(period, falling / period, highest, lowest, 1 - idle / period)
 
 
 @declared

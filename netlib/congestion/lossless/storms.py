@@ -2,6 +2,7 @@
 
 A receiver that takes in less than its link brings pauses its switch, which pauses what fills it, and so on up and down
 again to the NICs. With pauses or credits alone every flow that shares a link with the slow one's traffic is slowed too.
+A NIC that takes in nothing at all is the limit: one of them can stop a cluster (Guo and others, SIGCOMM 2016).
 Read with the chapter "Congestion control", section "Lossless by pause".
 """
 
@@ -12,16 +13,16 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from netlib.arguments import Floats, declared, floats
-from netlib.congestion.lossless.greedy import Greedy, step_of
+from netlib.congestion.lossless.greedy import ENDLESS, Greedy, step_of, steps_in
 from netlib.congestion.lossless.waiting import causes, waits_of
 from netlib.congestion.packets.engine import Engine, Switches
 from netlib.congestion.packets.gates import Pfc
 from netlib.congestion.packets.traffic import Packet, Traffic, over
 from netlib.links import Link
 from netlib.topology import Cables, Fabric, build
+from netlib.topology.fabric import affordable
 
 Ints = NDArray[np.int64]
-_ENDLESS = 1e12  # bytes of a flow that outlasts every run
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,12 +69,13 @@ def chain(switches: int, link: Link, packet: Packet) -> Traffic:
     """
     if switches < 1:
         raise ValueError(f"switches = {switches} must be at least 1; give the switches on the way")
+    affordable(switches + 1, switches=switches)
     ends = np.array([0, *range(2, switches + 2), 1])
     fabric: Fabric = build(
         f"chain of {switches} switches", switches + 2, [0, 1], np.repeat([0, 1], [2, switches]),
         [Cables(ends[:-1], ends[1:], link)],
     )  # fmt: skip
-    return over(fabric, 2 * np.arange(switches + 1)[None], _ENDLESS, packet)
+    return over(fabric, 2 * np.arange(switches + 1)[None], ENDLESS, packet)
 
 
 @declared
@@ -85,7 +87,6 @@ def storm(traffic: Traffic, rule: Pfc, until: float, rng: Generator, every: int 
     >>> bool(made.first[4] < made.first[2] < made.first[0]), made.depth[[4, 2, 0]].tolist()
     (True, [1, 2, 3])
     """
-    floats("until", until, above=True)
     if every < 1:
         raise ValueError(f"every = {every} must be at least 1; give the steps between two moments of the series")
     engine = Engine(traffic, Greedy(traffic), Switches(pfc=rule), rng, step_of(traffic))
@@ -93,7 +94,7 @@ def storm(traffic: Traffic, rule: Pfc, until: float, rng: Generator, every: int 
     first, depth = np.full(links, np.nan), np.zeros(links, np.int64)
     time, shut, rate, before = [0.0], [0], [0.0], 0.0
     assert engine.pauses is not None
-    for step in range(1, max(round(until / engine.dt), 1) + 1):
+    for step in range(1, steps_in(until, engine.dt) + 1):
         engine.advance()
         new = engine.pauses.paused & np.isnan(first)
         first[new] = step * engine.dt
@@ -110,11 +111,11 @@ def storm(traffic: Traffic, rule: Pfc, until: float, rng: Generator, every: int 
 
 @declared
 def slowed_all_to_all(share: float, hosts: int) -> float:
-    """Share of line rate that every host keeps when all send to all and one takes in only `share` of its link.
+    """Share of line rate at which every other host sends when all send to all and one takes in `share` of its link.
 
     Every NIC serves its n - 1 flows in turn and stops at the one whose turn it is. The slow host takes in
     share x rate, 1 / (n - 1) of it from each of the others, who therefore all move at `share`: the cluster runs at the
-    pace of its slowest receiver, whatever n is.
+    pace of its slowest receiver, whatever n is. Only the slow host itself sends on at full speed.
 
     >>> slowed_all_to_all(0.1, hosts=16)
     0.1

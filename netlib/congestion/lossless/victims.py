@@ -12,15 +12,14 @@ import numpy as np
 from numpy.random import Generator
 
 from netlib.arguments import Floats, declared, floats
-from netlib.congestion.lossless.greedy import Greedy, step_of
+from netlib.congestion.lossless.greedy import ENDLESS, Greedy, step_of
 from netlib.congestion.lossless.slotted import run_slots
 from netlib.congestion.packets.engine import Switches, run
 from netlib.congestion.packets.gates import LinkCredits, Pfc
-from netlib.congestion.packets.traffic import Packet, Traffic, over
+from netlib.congestion.packets.traffic import Packet, Traffic, one_of, over
 from netlib.links import Link
 from netlib.topology import Cables, Fabric, build, one_switch, paths, routes
-
-_ENDLESS = 1e12  # bytes of a flow that outlasts every run
+from netlib.topology.fabric import affordable
 
 
 @declared
@@ -33,7 +32,7 @@ def sender_victim(fan_in: int, link: Link, packet: Packet) -> Traffic:
     _at_least_two(fan_in)
     star = one_switch(fan_in + 2, link)
     src, dst = [*range(fan_in), 0], [fan_in] * fan_in + [fan_in + 1]
-    return over(star, paths(routes(star), src, dst, lambda hop: np.zeros_like(hop.count)), _ENDLESS, packet)
+    return over(star, paths(routes(star), src, dst, lambda hop: np.zeros_like(hop.count)), ENDLESS, packet)
 
 
 @declared
@@ -52,7 +51,7 @@ def switch_victim(fan_in: int, link: Link, packet: Packet, cables: int = 1) -> T
     up, down = 2 * np.arange(fan_in + 1), 2 * (fan_in + 1 + np.array([0] * fan_in + [1])) + 1
     trunk = 2 * (fan_in + 3) + 2 * np.arange(cables)
     rows = [[a, b, c] for a, c in zip(up.tolist(), down.tolist(), strict=True) for b in trunk.tolist()]
-    return over(fabric, rows, _ENDLESS, packet, flow=np.repeat(np.arange(fan_in + 1), cables))
+    return over(fabric, rows, ENDLESS, packet, flow=np.repeat(np.arange(fan_in + 1), cables))
 
 
 @declared
@@ -64,6 +63,7 @@ def two_switches(left: int, right: int, link: Link, cables: int = 1) -> Fabric:
     """
     if left < 1 or right < 1 or cables < 1:
         raise ValueError(f"left = {left}, right = {right} and cables = {cables} must each be at least 1")
+    affordable(left + right + cables, hosts_and_cables=left + right + cables)
     hosts = left + right
     wide = Link(link.alpha, link.bandwidth * left / cables)
     return build(
@@ -107,7 +107,7 @@ def flow_shares(
 ) -> Floats:  # fmt: skip
     """(F,) share of its NIC's rate that each flow gets if all send what they can; the first `skip` is left out.
 
-    `model` is the packet engine, or the slot model, which knows credits too.
+    `model` is the packet engine or the slot model. `rule` None: switches with room for all.
 
     >>> made = sender_victim(4, Link(1e-6, 50e9), Packet(4096, 4096))
     >>> pfc = Pfc(buffer=1e9, alpha=0, xoff=400e3, hysteresis=8e3, response=0)
@@ -116,15 +116,13 @@ def flow_shares(
     """
     if floats("skip", skip) >= 1:
         raise ValueError(f"skip = {skip:g} leaves nothing of the run; give a share below 1")
+    one_of("model", model, ("engine", "slots"))
     if model == "slots":
         slotted = run_slots(traffic, until, rule, rng)
         time, rate = slotted.time, slotted.rate
-    elif model != "engine":
-        raise ValueError(f"model = {model!r} is not one of: 'engine', 'slots'")
-    elif isinstance(rule, LinkCredits):
-        raise ValueError("rule: the engine of this function knows pauses; give a Pfc, or model='slots'")
     else:
-        made = run(traffic, Greedy(traffic), until, rng, Switches(pfc=rule), step_of(traffic))
+        switches = Switches(credits=rule) if isinstance(rule, LinkCredits) else Switches(pfc=rule)
+        made = run(traffic, Greedy(traffic), until, rng, switches, step_of(traffic))
         time, rate = made.time, made.rate
     late = time[1:] > skip * time[-1]
     mean = np.average(rate[1:][late], axis=0, weights=np.diff(time)[late])

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from netlib.arguments import Floats, declared, floats
+from netlib.arguments import Floats, declared, floats, quoted
 from netlib.congestion.lossless.dependencies import cycle_of
 from netlib.congestion.packets.engine import Engine
 
@@ -24,6 +24,7 @@ class Waits:
     """Who waits for whom. Gates are link x lanes + lane.
 
     shut    (G,) whether nothing may be sent into a gate
+    asked   (G,) whether its far end still wants that; where not, the news that it may go on is under way
     came    (W,) gate by which bytes came ...
     leaves  (W,) ... and the gate by which they will leave
     held    (W,) how many bytes, above 0
@@ -31,6 +32,7 @@ class Waits:
     """
 
     shut: Mask
+    asked: Mask
     came: Ints
     leaves: Ints
     held: Floats
@@ -73,15 +75,19 @@ def waits_of(engine: Engine) -> Waits:
     >>> seen.shut.tolist(), seen.came.tolist(), seen.leaves.tolist()
     ([True, True, False], [0, 1], [2, 2])
     """
+    if not isinstance(engine, Engine):
+        raise ValueError(f"engine = {quoted(engine)} is not an Engine; make one as netlib.congestion.packets.run does")
     if engine.pauses is None:
         raise ValueError("engine has no pauses, so no link waits for another; run it with Switches(pfc=Pfc(...))")
     at = engine.at
     held = np.maximum(engine.queues.came - engine.queues.left, 0)
-    return waits_from(engine.pauses.paused, at.came, at.link[at.queue], held)
+    return waits_from(engine.pauses.paused, at.gate, at.door[at.queue], held, at.lanes, engine.pauses.wants)
 
 
-def waits_from(shut: Mask, came: Ints, leaves: Ints, held: Floats, lanes: int = 1) -> Waits:
+def waits_from(shut: Mask, came: Ints, leaves: Ints, held: Floats, lanes: int = 1, asked: Mask | None = None) -> Waits:
     """Waits from bytes `held` that came by one gate and leave by another; equal pairs are summed.
+
+    Without `asked` every gate that is shut is meant to be.
 
     >>> waits_from(np.array([True, False]), np.array([0, 0]), np.array([1, 1]), np.array([2.0, 3.0])).held.tolist()
     [5.0]
@@ -90,7 +96,7 @@ def waits_from(shut: Mask, came: Ints, leaves: Ints, held: Floats, lanes: int = 
     pair, which = np.unique(came[some].astype(np.int64) * len(shut) + leaves[some], return_inverse=True)
     first, second = np.divmod(pair, len(shut))
     total = np.bincount(which, held[some], len(pair)).astype(float)
-    return Waits(shut.copy(), first, second, total, lanes)
+    return Waits(shut.copy(), (shut if asked is None else asked).copy(), first, second, total, lanes)
 
 
 @declared
@@ -99,7 +105,7 @@ def waiting_cycle(waits: Waits) -> Ints:
 
     A cycle is needed for a deadlock and does not prove one: bytes of a gate may wait elsewhere too. See `stuck`.
 
-    >>> ring = Waits(np.ones(2, bool), np.array([0, 1]), np.array([1, 0]), np.array([1e5, 1e5]))
+    >>> ring = waits_from(np.ones(2, bool), np.array([0, 1]), np.array([1, 0]), np.array([1e5, 1e5]))
     >>> waiting_cycle(ring).tolist()
     [0, 1]
     """
@@ -111,16 +117,16 @@ def waiting_cycle(waits: Waits) -> Ints:
 def stuck(waits: Waits, resume: float) -> Mask:
     """(G,) gates that will never open again, when a gate opens once it holds `resume` bytes or fewer.
 
-    The largest set S of shut gates of which each holds more than `resume` bytes that wait for gates in S. Nothing in S
-    can move first: its bytes wait for gates in S, which are shut, and so it stays above `resume`. `resume` is XOFF
-    less hysteresis for pauses, and the buffer less a packet for credits.
+    The largest set S of gates that are shut, are meant to be, and hold each more than `resume` bytes that wait for
+    gates in S. Nothing in S can move first: its bytes wait for gates in S, which are shut, and so it stays above
+    `resume`. `resume` is XOFF less hysteresis for pauses, and the buffer less a packet for credits; it must not move.
 
-    >>> ring = Waits(np.ones(2, bool), np.array([0, 1]), np.array([1, 0]), np.array([1e5, 1e5]))
+    >>> ring = waits_from(np.ones(2, bool), np.array([0, 1]), np.array([1, 0]), np.array([1e5, 1e5]))
     >>> stuck(ring, resume=9e4).tolist(), stuck(ring, resume=1e5).tolist()
     ([True, True], [False, False])
     """
     floats("resume", resume)
-    never = waits.shut.copy()
+    never = waits.shut & waits.asked
     while True:
         waiting = never[waits.came] & never[waits.leaves]
         held = np.bincount(waits.came[waiting], waits.held[waiting], len(never))
@@ -136,7 +142,7 @@ def causes(waits: Waits) -> list[Cause]:
 
     A gate may wait for several causes and is listed under each. Gates that are stuck in a cycle wait for no cause.
 
-    >>> line = Waits(np.array([True, True, False]), np.array([0, 1]), np.array([1, 2]), np.array([2e5, 1e5]))
+    >>> line = waits_from(np.array([True, True, False]), np.array([0, 1]), np.array([1, 2]), np.array([2e5, 1e5]))
     >>> [(one.gate, one.shut.tolist(), one.depth.tolist()) for one in causes(line)]
     [(2, [1, 0], [1, 2])]
     """

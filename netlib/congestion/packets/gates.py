@@ -67,7 +67,7 @@ class LinkCredits(Checked):
 class Pauses:
     """PFC on every link that enters a switch. A gate is a link and a lane: link x lanes + lane; without lanes, a link.
 
-    paused  (G,) whether the far end of a gate is silent now
+    paused  (G,) whether the far end of a gate is silent now;  wants (G,) whether it is meant to be
     frames  (G,) pause frames sent back over the link            (tx_prio_pause)
     time    (G,) s for which its sender was silent               (rx_prio_pause_duration)
     held    (G,) bytes in an ingress queue;  most  the most that it held
@@ -79,7 +79,7 @@ class Pauses:
         gates = len(traffic.capacity) * lanes
         self._switch = np.repeat(traffic.enters, lanes) * lanes + np.tile(np.arange(lanes), len(traffic.enters))
         self._switches = int(self._switch.max()) + 1
-        self._wants, self.paused, self._shut = np.zeros(gates, bool), np.zeros(gates, bool), False
+        self.wants, self.paused, self._shut = np.zeros(gates, bool), np.zeros(gates, bool), False
         self.frames, self.time, self.most = np.zeros(gates), np.zeros(gates), np.zeros(gates)
         self.held = np.zeros(gates)
         self._lag = np.repeat(np.maximum(np.round((traffic.latency + rule.response) / dt), 1).astype(np.int64), lanes)
@@ -94,12 +94,12 @@ class Pauses:
             used = np.bincount(self._switch, held, self._switches)
             most = rule.threshold(np.asarray(used, float)).take(self._switch)
         wants = held > most
-        if self._wants.any():
-            wants = np.where(self._wants, held > np.maximum(most - rule.hysteresis, 0), wants)
-            self.frames += wants & ~self._wants
+        if self.wants.any():
+            wants = np.where(self.wants, held > np.maximum(most - rule.hysteresis, 0), wants)
+            self.frames += wants & ~self.wants
         elif wants.any():
             self.frames += wants
-        self._wants = wants
+        self.wants = wants
         self._coming.put(step, wants.astype(float))
         self.paused = self._coming.get(step + 1) > 0
         self._shut = bool(self.paused.any())

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from netlib.congestion.lossless.bounces import bounced, climbs_once
+from netlib.congestion.lossless.deadlocks import round_ways, switch_ring
 from netlib.congestion.lossless.dependencies import (
     Dependencies,
     buffer_dependencies,
@@ -17,7 +18,7 @@ from netlib.congestion.lossless.dependencies import (
     vertex_names,
     ways_on,
 )
-from netlib.congestion.lossless.lanes import lanes_by_dateline, lanes_by_global
+from netlib.congestion.lossless.lanes import lanes_by_bounce, lanes_by_dateline, lanes_by_global
 from netlib.links import Link
 from netlib.topology import (
     Fabric,
@@ -34,13 +35,9 @@ from netlib.topology import (
     torus,
     valiant,
 )
+from tests.congestion.lossless.small import pairs, walks
 
 LINK = Link(1e-6, 50e9)
-
-
-def pairs(n: int) -> tuple[np.ndarray, np.ndarray]:
-    src, dst = np.divmod(np.arange(n * n), n)
-    return src[src != dst], dst[src != dst]
 
 
 def graph(made: Dependencies) -> nx.DiGraph:
@@ -115,18 +112,6 @@ def test_networkx_finds_the_same_length(n: int, many: int, seed: int, two: bool)
         assert in_words(made, cycle).count(">") == cycle.size
 
 
-def walks(fabric: Fabric, many: int, hops: int, rng: np.random.Generator) -> np.ndarray:
-    """Random walks that do not turn back on the cable that they came by."""
-    rows = []
-    for _ in range(many):
-        row = [int(rng.integers(fabric.links))]
-        for _ in range(hops - 1):
-            on = [e for e in fabric.leaving(int(fabric.target[row[-1]])) if e != row[-1] ^ 1]
-            row.append(int(rng.choice(on)))
-        rows.append(row)
-    return np.array(rows)
-
-
 def test_a_long_list_of_buffers_is_searched_in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     ring = torus([9], LINK)
     made = buffer_dependencies(ring, dimension_ordered(ring, *pairs(9)))
@@ -175,6 +160,15 @@ def test_a_dragonfly_needs_two_lanes_and_with_detours_three() -> None:
     assert shortest_cycle(buffer_dependencies(fabric, detour, capped)).size > 0
 
 
+def test_a_way_over_a_level_cable_is_not_up_and_down() -> None:
+    """A ring of switches has a cycle, and none of its ways ever goes down before it goes up."""
+    ring = switch_ring(3, LINK)
+    ways = round_ways(ring)
+    assert shortest_cycle(buffer_dependencies(ring, ways)).size == 3
+    assert not climbs_once(ring, ways).any()
+    assert not climbs_once(torus([5], LINK), dimension_ordered(torus([5], LINK), *pairs(5))).any()
+
+
 def every_bounce(fabric: Fabric, cables: list[int], stale: bool) -> np.ndarray:
     """All shortest ways of a leaf-spine, repaired many times over: nearly every way that a bounce can take."""
     src, dst = pairs(fabric.hosts.size)
@@ -220,6 +214,17 @@ def test_two_dead_cables_at_different_spines_make_a_cycle_of_four() -> None:
     assert names[8] == "leaf 0"
 
 
+def test_a_lane_for_each_bounce_opens_every_circle() -> None:
+    """Tagger: two dead cables or stale leaves, bounced once or several times, and all in one lane."""
+    fabric = leaf_spine(8, 4, LINK)
+    for dead, stale in (([12, 15], False), ([8], True)):
+        ways = every_bounce(fabric, dead, stale)
+        lane = lanes_by_bounce(fabric, ways)
+        assert shortest_cycle(buffer_dependencies(fabric, ways)).size > 0
+        assert shortest_cycle(buffer_dependencies(fabric, ways, lane)).size == 0
+        assert (lane.max(axis=1) == 0).tolist() == climbs_once(fabric, ways).tolist()
+
+
 def test_bounced_ways_hold_and_avoid_what_is_dead() -> None:
     fabric = leaf_spine(8, 4, LINK)
     ways = every_bounce(fabric, [8, 13], stale=False)
@@ -262,6 +267,7 @@ POD = leaf_spine(8, 4, LINK)
         (lambda: buffer_dependencies(STAR, [[0, 3]], 16), "lane = 16"),
         (lambda: buffer_dependencies("star", [[0, 3]]), "is not a Fabric"),
         (lambda: lanes_by_dateline(STAR, [[0, 3]]), "give a torus"),
+        (lambda: lanes_by_bounce(torus([5], LINK), [[0, 2]]), "one tier"),
         (lambda: lanes_by_global(STAR, "no"), "must be rows"),
         (lambda: bounced(STAR, [[0, 3]], [0], np.random.default_rng(0)), "no two tiers"),
         (lambda: bounced(POD, [[0, 16, 21, 5]], [0], np.random.default_rng(0)), "a host's only one"),
