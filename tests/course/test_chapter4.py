@@ -69,7 +69,7 @@ def test_the_empty_queue_waits_for_the_timer() -> None:
 
 
 def test_half_a_tuning_is_the_worst_of_four() -> None:
-    said = printed('("as it was", before, old)')
+    said = printed('"as it was": (before, old)')
     last = [float(each) for each in re.findall(r"last ([\d.]+) times", said)]
     assert last.index(max(last)) == 2
     assert last[2] > 3 * last[3]
