@@ -17,9 +17,10 @@ from netlib.congestion.packets.gates import Pfc
 from netlib.congestion.packets.recovery import Recovery
 from netlib.congestion.packets.scenarios import all_to_all, one_flow, permutation, victim
 from netlib.congestion.packets.senders import sender
+from netlib.congestion.packets.senders.mixture import MixedSender
 from netlib.congestion.packets.spreading import Spread
 from netlib.congestion.packets.traffic import Packet, Traffic, incast
-from netlib.congestion.parameters import Control, Credits, Dcqcn, Dctcp, Marking, Nscc
+from netlib.congestion.parameters import Control, Credits, Dcqcn, Dctcp, Hpcc, Marking, Nscc, PowerTcp
 from netlib.congestion.presets import preset
 from netlib.links import Link
 from netlib.topology import fat_tree
@@ -69,6 +70,7 @@ class Experiment:
 def experiment(
     scenario: Scenario, control: str, preset_name: str, *, hosts: int = 8, size: float = 2e6, link: Link | None = None,
     packet: Packet | None = None, paths: Literal["ecmp", "spray"] = "ecmp", around: Around | None = None,
+    beside: tuple[str, str] | None = None,
     loss: float = 0.01, seed: int = 0, dt: float = 0.5e-6, until: float = 20e-3, every: int = 16,
 ) -> Experiment:  # fmt: skip
     """Run `scenario` under the preset `preset_name` of `control`.
@@ -79,6 +81,8 @@ def experiment(
     control   such as "dcqcn", and one of its presets; others are refused
     around    "pause" (PFC), "trim", "drop" (a buffer of 16 MB, drop tail) or "room" for all; by default what belongs to
               the control: trimming for NSCC and credits, pauses for the others, room for all in "loss"
+    beside    a second control and its preset, such as ("dcqcn", "paper"), for every second flow: cards of two
+              kinds on one network. Switches are set, and losses sent again, as the first control asks
     link      every cable; by default 100 Gb/s and 3.5 us
 
     >>> seen = experiment("incast", "uncontrolled", "line-rate", hosts=2, size=1e6)
@@ -89,9 +93,10 @@ def experiment(
         raise ValueError(f"scenario = {str(scenario)[:40]!r} is not one of: {', '.join(map(repr, get_args(Scenario)))}")
     cable = link or Link(3.5e-6, 12.5e9)
     rate = float(np.asarray(cable.bandwidth))
-    told = preset(control, preset_name, rate)
-    if isinstance(told, Marking):
-        raise ValueError(f"control = {control!r} is the switch's side; give a sender's, such as 'dcqcn'")
+    told = _told(control, preset_name, rate)
+    other = None if beside is None else _told(*_pair(beside), rate)
+    if other is not None:
+        _refuse_to_mix(told, other)
     rng = np.random.default_rng(seed)
     made = _traffic(scenario, hosts, floats("size", size, above=True), cable, packet or _packet(told), paths, rng)
     chosen = around or _around(told, scenario)
@@ -101,8 +106,34 @@ def experiment(
     can_lose = chosen in ("trim", "drop") or scenario == "loss"
     recovery = Recovery(_scheme(told), timeout=4e-3) if can_lose else None
     spread = Spread("random") if len(made.way) > made.flows else None
-    seen = run(made, sender(told, made), until, rng, switches, dt, every, recovery, spread)
+    senders = sender(told, made)
+    if other is not None:
+        senders = MixedSender(senders, sender(other, made), np.arange(made.flows) % 2 == 1)
+    seen = run(made, senders, until, rng, switches, dt, every, recovery, spread)
     return Experiment(scenario, control, preset_name, made, seen, switches, recovery, _ideal(made))
+
+
+def _told(control: str, preset_name: str, rate: float) -> Control:
+    """The parameters of a sender's control."""
+    told = preset(control, preset_name, rate)
+    if isinstance(told, Marking):
+        raise ValueError(f"control = {control!r} is the switch's side; give a sender's, such as 'dcqcn'")
+    return told
+
+
+def _pair(beside: object) -> tuple[str, str]:
+    if not (isinstance(beside, tuple | list) and len(beside) == 2 and all(isinstance(each, str) for each in beside)):
+        raise ValueError(f"beside = {str(beside)[:40]!r} is not a control and its preset, such as ('dcqcn', 'paper')")
+    return beside[0], beside[1]
+
+
+def _refuse_to_mix(*controls: Control) -> None:
+    """Credits are dealt by the receiver to all; telemetry re-paces the whole card."""
+    for each in controls:
+        if isinstance(each, (Credits, Hpcc, PowerTcp)):
+            raise ValueError(
+                f"beside mixes controls that decide flow by flow; {type(each).__name__} does not, so run it alone"
+            )
 
 
 def _traffic(

@@ -69,6 +69,33 @@ def test_a_pause_keeps_the_victim_back():
     assert share(paused) < 0.3 < 0.45 < share(free)
 
 
+def test_two_kinds_of_card_share_a_port_each_under_its_own_control():
+    """With itself beside it a preset runs as alone; whoever does not listen is done first."""
+    few = {"hosts": 4, "size": 1e6, "dt": 1e-6}
+    alone = experiment("incast", "dcqcn", "ns3", **few).run
+    twins = experiment("incast", "dcqcn", "ns3", beside=("dcqcn", "ns3"), **few).run
+    assert np.array_equal(alone.finish, twins.finish)
+    unlike = experiment("incast", "dcqcn", "ns3", beside=("uncontrolled", "line-rate"), **few).run
+    assert unlike.finish[1::2].max() < unlike.finish[::2].min()
+    assert unlike.cnps[1::2].sum() > 0  # those that do not listen are told all the same
+
+
+@pytest.mark.parametrize(
+    ("beside", "says"),
+    [
+        ("dcqcn", "beside = 'dcqcn' is not a control and its preset"),
+        (("dcqcn", 3), "is not a control and its preset"),
+        (("credits", "rccc"), "Credits does not, so run it alone"),
+        (("hpcc", "paper"), "Hpcc does not, so run it alone"),
+        (("marking", "ns3"), "is the switch's side"),
+        (("dcqcn", "nobody"), "nobody"),
+    ],
+)
+def test_what_cannot_be_mixed_is_refused(beside, says):
+    with pytest.raises(ValueError, match=says):
+        experiment("incast", "dcqcn", "ns3", beside=beside)
+
+
 @pytest.mark.parametrize(
     ("given", "says"),
     [
