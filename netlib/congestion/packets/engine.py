@@ -17,6 +17,9 @@ from netlib.congestion.packets.steps import Engine
 from netlib.congestion.packets.switches import Switches
 from netlib.congestion.packets.traffic import Ints, Traffic
 
+# What a run may take: steps in one round trip and in all, and packets of one NIC in one step. More is a slip of units.
+MOST_AROUND, MOST_STEPS, MOST_PACKETS = 1_000_000, 100_000_000, 10_000
+
 __all__ = ["Engine", "Heard", "Mask", "Run", "Sender", "Series", "Switches", "run"]
 
 
@@ -134,6 +137,19 @@ def counters(engine: Engine) -> dict[str, Floats]:
     return found
 
 
+def _bounded(traffic: Traffic, until: float, dt: float) -> None:
+    """Refuse what would run for days."""
+    around, wire = float(traffic.base_rtt().max()), traffic.packet.wire
+    if around / dt > MOST_AROUND:
+        raise ValueError(f"dt = {dt:g} is too short for a round trip of {around:.3g} s; give a thousandth of it")
+    whole = float((traffic.start + traffic.wire / traffic.line_rate).max())
+    if min(until, whole) / dt > MOST_STEPS:
+        raise ValueError(f"until = {until:g} is over {MOST_STEPS:,} steps of dt = {dt:g}; give fewer, or less to send")
+    most = float(traffic.line_rate.max()) * dt / wire
+    if most > MOST_PACKETS:
+        raise ValueError(f"wire = {wire:g} makes {most:.2g} packets in a step; give a larger packet, such as 1000")
+
+
 @declared
 def run(
     traffic: Traffic, sender: Sender, until: float, rng: Generator, switches: Switches | None = None,
@@ -164,6 +180,7 @@ def run(
     floats("until", until, above=True)
     if every < 1:
         raise ValueError(f"every = {every} must be at least 1; give the steps between two moments of the series")
+    _bounded(traffic, until, dt)
     engine = Engine(traffic, sender, switches or Switches(), rng, dt, recovery, spread)
     series = Series(engine)
     while engine.step * dt < until and engine.open:
