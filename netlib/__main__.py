@@ -70,7 +70,7 @@ def _book(asked: argparse.Namespace) -> int:
 def _table_options(parser: argparse.ArgumentParser) -> None:
     columns = (
         "id, gpu, nodes, gpus_per_node, nics_per_node, nic_gbps, scaleup_GBps_per_dir, topology, collective, "
-        "algorithm, message_bytes, ranks, metric, value, unit"
+        "algorithm, message_bytes, ranks, scenario, params, metric, value, unit"
     )
     parser.add_argument("--json", action="store_true", help="a JSON list, one object a row")
     parser.add_argument("--rows", type=Path, metavar="FILE.csv", help=f"judge this table; its columns: {columns}")

@@ -1,7 +1,7 @@
 """Costs: the processor seconds of both engines, measured once and kept.
 
 Time is not computed but measured, on the machine that the table names; `python -m benchmarks.congestion_packets
---costs` measures it anew. Read with the chapter "Congestion control", section "One bottleneck".
+--costs` measures it anew. Read with the chapter "Congestion control", section "Three models, one answer".
 """
 
 import csv

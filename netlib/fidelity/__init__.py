@@ -17,6 +17,11 @@ models_topology  counts, distances, cuts and bandwidths of fabrics
 hashed       flows on links, and permutations of queue pairs
 ecmp_runs    permutations hashed over a fat-tree
 optics       modules and their watts
+params       the set-up of a row about congestion, from names and values
+models_congestion  pauses, headroom, thresholds, credits, losses by arithmetic
+models_fluid rests, margins and critical delays of congestion control
+peers        ns-3's and htsim's runs, set up again in the packet engine
+congestion_runs  what those gave, and (data) the table of it
 agreement    a formula and the same number found another way, compared
 agreements   those of each chapter
 score        rows, statuses, tolerances, the report

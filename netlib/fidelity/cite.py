@@ -5,7 +5,9 @@ import numpy as np
 from netlib.arguments import Floats
 from netlib.collectives import busbw_factor, time_at_busbw
 from netlib.fidelity.calibration import FITTED
+from netlib.fidelity.congestion_runs import Runs, runs_of
 from netlib.fidelity.ecmp_runs import permutation as permutation  # a page may call it
+from netlib.fidelity.peers import LAWS, Case
 from netlib.fidelity.rows import published_rows
 from netlib.fidelity.score import Judged, about, judge, judged_rows
 from netlib.fidelity.setup import Setup, read_setup
@@ -65,13 +67,32 @@ def judged(id: str) -> Judged:
     return judge([_row(id)])[0]
 
 
+def engine_run(law: str, hosts: int, k_max: float = 0.0, *, peer: str = "ns-3", scenario: str = "incast",
+               size: float = 2e6, spread: bool | None = None) -> Runs:  # fmt: skip
+    """What the packet engine gave in a simulator's set-up, over its recorded seeds; marks from `k_max` / 4 to `k_max`.
+
+    Starts are spread as `netlib.fidelity.peers` says, unless `spread` is given.
+
+    >>> round(engine_run("DCQCN", 8, 400e3).mean * 1e3, 1)  # ms; 4.1 in ns-3
+    4.1
+    """
+    late = scenario == "incast" and not LAWS[peer, law].marks if spread is None else spread
+    found = runs_of(Case(peer, law, scenario, hosts, size, k_max / 4, k_max, late))
+    if found is None:
+        raise ValueError(
+            f"law = {law!r} with {hosts} hosts and k_max = {k_max:g} has no recorded run; see congestion_runs"
+        )
+    return found
+
+
 def fitted_rows() -> int:
     """How many rows chose a constant."""
     return len(FITTED)
 
 
 def scored_rows(what: str = "collectives") -> int:
-    """How many rows the models were scored on: about "collectives", "fabrics" or "choices" (of an algorithm)."""
+    """How many rows the models were scored on: about "collectives", "fabrics", "congestion" or "choices" (of
+    an algorithm)."""
     return len(_scored(what))
 
 
@@ -81,8 +102,10 @@ def hit_rows(what: str = "collectives") -> int:
 
 
 def _scored(what: str) -> list[Judged]:
-    if what not in ("collectives", "fabrics", "choices"):
-        raise ValueError(f"what = {what[:20]!r} is no part of the table; use collectives, fabrics or choices")
+    if what not in ("collectives", "fabrics", "choices", "congestion"):
+        raise ValueError(
+            f"what = {what[:20]!r} is no part of the table; use collectives, fabrics, congestion or choices"
+        )
     return [row for row in judged_rows() if row.ok is not None and about(row.group) == what]
 
 

@@ -2,7 +2,7 @@
 
 Holds for NVIDIA nodes with NVSwitch and one scale-up domain per node. Known to fail (and shown failing) for racks of
 72 joined to other racks, for small messages on EFA, and wherever congestion or jitter rules. Rows about fabrics go to
-`models_topology`.
+`models_topology`, rows with a scenario of congestion to `models_congestion`.
 """
 
 import re
@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from netlib import collectives as c
+from netlib.fidelity.models_congestion import predict_congestion
 from netlib.fidelity.models_topology import predict_topology
 from netlib.fidelity.prediction import Prediction, Unanswerable
 from netlib.fidelity.rates import (
@@ -48,6 +49,10 @@ class Constants:
 def predict(row: Mapping[str, str], fitted: Constants) -> Prediction:
     """The model's value for a row's metric. Raises Unanswerable with the reason when no model covers it."""
     metric, collective = (row.get("metric") or "").strip(), (row.get("collective") or "").strip()
+    if scenario := (row.get("scenario") or "").strip():
+        if "ECMP" in scenario:  # hashed flows are a fabric's, whoever asks
+            return predict_topology({"topology": f"{scenario}: {row.get('params') or ''}", "metric": metric})
+        return predict_congestion(row)
     if metric in ("busbw", "algbw"):
         setup = read_setup(row)
         if setup.collective not in c.OPS:

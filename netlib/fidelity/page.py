@@ -1,6 +1,7 @@
 """The book's fidelity page, as Markdown: every table is computed when the book is built."""
 
 from collections import Counter
+from collections.abc import Mapping
 
 from netlib.fidelity.boards import plan_of
 from netlib.fidelity.calibration import FITTED, constants
@@ -17,22 +18,32 @@ def scoreboard() -> str:
 
 def fabric_board() -> str:
     """The same for fabrics: counts, distances, cuts, hashed traffic, optics; and how many rows are no publications."""
-    head, rule, *lines = _board("fabrics").splitlines()
-    ours = Counter(row.group for row in _scored("fabrics") if row.id in _programs())
+    return _with_programs("fabrics")
+
+
+def congestion_board() -> str:
+    """The same for congestion: arithmetic, theory, and runs of two simulators."""
+    return _with_programs("congestion")
+
+
+def _with_programs(what: str) -> str:
+    head, rule, *lines = _board(what).splitlines()
+    ours = Counter(row.group for row in _scored(what) if row.id in _programs())
     lines = [f"{line} {ours[line.split(' | ')[0].strip('| ')]} |" for line in lines]
     return "\n".join([f"{head} from another program |", f"{rule}--:|", *lines])
 
 
 def _programs() -> set[str]:
-    """Rows whose value another program computed, so that they test arithmetic, and nothing built or measured."""
-    return {row["id"] for row in published_rows() if row["confidence"] == "computed"}
+    """Rows whose value another program computed or simulated: they test models, and nothing built or measured."""
+    return {row["id"] for row in published_rows() if row["confidence"] in ("computed", "simulated")}
 
 
 def _board(*what: str) -> str:
     lines = ["| group | rows | hits | tolerance | median error | worst error |", "|---|--:|--:|--:|--:|--:|"]
     for g in summary(judged_rows()):
         if about(g.group) in what:
-            worst = f"{g.worst_error:+.0%} (`{g.worst}`)" if abs(g.worst_error) > 1e-9 else "none"
+            shown = f"{g.worst_error:+.2%}" if what == ("congestion",) else f"{g.worst_error:+.0%}"
+            worst = f"{shown} (`{g.worst}`)" if abs(g.worst_error) > 1e-9 else "none"
             tolerance = share(g.tolerance)
             lines.append(f"| {g.group} | {g.rows} | {g.hits} | {tolerance} | {g.median:.1%} | {worst} |")
     return "\n".join(lines)
@@ -78,9 +89,19 @@ def every_row() -> str:
 def every_fabric() -> str:
     """The whole table of scored rows about fabrics."""
     named = {row["id"]: f"{row['topology'] or row['system']}: {row['metric']}" for row in published_rows()}
+    return _every("fabrics", named)
+
+
+def every_congestion() -> str:
+    """The whole table of scored rows about congestion."""
+    named = {row["id"]: f"{row['scenario']}: {row['params']}: {row['metric']}" for row in published_rows()}
+    return _every("congestion", named)
+
+
+def _every(what: str, named: Mapping[str, str]) -> str:
     lines = ["| row | of what | model | published or (p) program | error | how |", "|---|---|--:|--:|--:|---|"]
     programs = _programs()
-    for r in _scored("fabrics"):
+    for r in _scored(what):
         error = f"{r.rel_error:+.1%}" if r.rel_error is not None and abs(r.rel_error) > 1e-9 else "0"
         unit = f" {r.unit}".rstrip()
         lines.append(
@@ -99,6 +120,12 @@ def _root(seconds: float) -> str:
 
 
 def _table(rows: list[Judged]) -> list[str]:
+    if rows and about(rows[0].group) == "congestion":
+        lines = ["| row | model | published | error | how |", "|---|--:|--:|--:|---|"]
+        for r in rows:
+            error = "" if r.rel_error is None else f"{r.rel_error:+.1%}"
+            lines.append(f"| `{r.id}` | {r.model:.4g} {r.unit} | {r.published:.4g} {r.unit} | {error} | {r.note} |")
+        return lines
     lines = ["| row | model | published | error | how | NCCL's plan |", "|---|--:|--:|--:|---|--:|"]
     for r in rows:
         error = "" if r.rel_error is None else f"{r.rel_error:+.0%}"

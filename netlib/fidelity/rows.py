@@ -1,7 +1,8 @@
 """Published rows: this project's own table, and others with the same columns.
 
 Set-up columns: system, gpu, nodes, gpus_per_node, nics_per_node, nic_gbps, scaleup_GBps_per_dir, topology, collective,
-algorithm, message_bytes, ranks, metric, unit. Then value, source_title, source_locator, confidence, note.
+algorithm, message_bytes, ranks, metric, unit; for congestion scenario and params ("C=40 Gb/s; N=8"), metric, unit.
+Then value, source_title, source_locator, confidence, note.
 """
 
 import csv

