@@ -129,6 +129,15 @@ def test_credits_limit_a_long_cable_to_buffer_over_round_trip() -> None:
         assert ran.received.sum() / 2e-3 == pytest.approx(min(RATE, buffer * WIRE / trip), rel=0.06)
 
 
+def test_a_gate_without_credits_is_shown_as_shut() -> None:
+    made = incast(3, ENDLESS, LINK, PACKET)
+    ran = run_slots(made, 300 * US, LinkCredits(10 * WIRE, 0), rng(), every=1)
+    np.testing.assert_allclose(ran.shut[:, :3].mean(axis=0), ran.stopped[:3] / (300 * US), atol=0.02)
+    assert (ran.shut[:, :3].mean(axis=0) > 0.5).all()
+    assert not ran.shut[:, 3].any()
+    assert ran.frames.sum() == 0
+
+
 def test_a_flow_starts_when_it_should_and_stops_when_it_is_done() -> None:
     made = traffic([[0, 2], [1, 2]], [10 * WIRE, 20 * WIRE], [RATE] * 3, [1e-6] * 3, PACKET, start=[0, 50e-6])
     ran = run_slots(made, 100 * US, None, rng(), every=4)
