@@ -188,7 +188,10 @@
       if (!plain) {
         ticksX = thinned(spec.x, right - left, false);
         if (spec.x.categories.length) {
-          ticksX = spec.x.ticks.map((t) => [t[0], wrap(t[1], (right - left) / spec.x.categories.length - 6)]);
+          const room = (right - left) / spec.x.categories.length - 6;
+          ticksX = spec.x.ticks.map((t) => [t[0], wrap(t[1], room)]);
+          if (ticksX.some((t) => t[1].some((line) => textWidth(line) > room))) // a word too wide: every second name one line lower
+            ticksX = spec.x.ticks.map((t, i) => [t[0], i % 2 ? ['', t[1]] : [t[1]]]);
           deep = Math.max(...ticksX.map((t) => t[1].length));
         } else ticksX = ticksX.map((t) => [t[0], [t[1]]]);
       }

@@ -3,17 +3,19 @@
 Ours runs here, on one core. The peers' seconds were recorded once, each alone on one core of another machine, a Xeon
 shared with other work, so they are good to 30 %: read the ratios as orders of magnitude. Peers: ns-3.39
 (inet-tub/ns3-datacenter at 6ddb4a4) and uet-htsim (ultraethernet/uet-htsim at 40ccb05), Release builds, one incast of
-32 flows of 2 MB at 100 Gb/s. `python -m benchmarks.congestion_packets --growth` writes the table that the book draws.
+32 flows of 2 MB at 100 Gb/s. `python -m benchmarks.congestion_packets --costs` writes the table that the book draws.
 """
 
 import argparse
 import platform
 import time
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 
 import numpy as np
 
+from benchmarks.congestion import fluid
 from netlib.congestion.packets.engine import Engine, Heard, Switches
 from netlib.congestion.packets.gates import Pfc
 from netlib.congestion.packets.traffic import Packet, Traffic, incast, together
@@ -21,7 +23,7 @@ from netlib.congestion.parameters import Marking
 from netlib.links import Link
 
 ROOT = Path(__file__).resolve().parent.parent
-TABLE = ROOT / "netlib" / "congestion" / "packets" / "growth.csv"
+TABLE = ROOT / "netlib" / "congestion" / "costs.csv"
 LINK = Link(3.5e-6, 12.5e9)
 WIRE = Packet(1000, 1038)
 SCENARIOS, DT = 64, 0.5e-6
@@ -92,29 +94,40 @@ def rows() -> list[dict[str, object]]:
     return found
 
 
-def growth() -> None:
-    """Measure and write the table: best of three."""
+def costs() -> None:
+    """Measure both engines, each grown in size and in steps, and write the table: best of three."""
     names = [line for line in Path("/proc/cpuinfo").read_text().splitlines() if line.startswith("model name")]
     lines = [
-        "# Processor seconds of the packet engine: incasts of 32 flows side by side, PFC, steps of 0.5 us.",
+        "# Processor seconds. packets: incasts of 32 flows side by side, PFC, steps of 0.5 us, by flows; fluid: DCQCN",
+        "# with delay, steps of 1 us, by scenarios.",
         f"# machine: {names[0].partition(': ')[2] if names else platform.machine()}, {len(names)} cores;"
         f" Python {platform.python_version()}, numpy {np.__version__}",
-        f"# date: {datetime.now(UTC):%Y-%m-%d}; command: python -m benchmarks.congestion_packets --growth",
-        "flows,steps,seconds",
+        f"# date: {datetime.now(UTC):%Y-%m-%d}; command: python -m benchmarks.congestion_packets --costs",
+        "engine,grown,size,steps,seconds",
     ]
     pfc = Switches(pfc=Pfc(np.inf, 0, 12 * 4150, 3 * 4150, 0))
-    for flows, steps in ((256, 800), (512, 800), (1024, 800), (2048, 800), (4096, 800), (2048, 400), (2048, 1600)):
-        best = min(some_steps(engine(32, flows // 32, pfc), steps) for _ in range(3)) * steps
-        lines.append(f"{flows},{steps},{best:.3g}")
-        print(lines[-1], flush=True)
+
+    def packets(flows: int, steps: int) -> float:
+        return min(some_steps(engine(32, flows // 32, pfc), steps) for _ in range(3)) * steps
+
+    cases: list[tuple[str, str, Callable[[int, int], float], list[tuple[int, int]]]] = [
+        ("packets", "size", packets, [(32 * 4**k, 400) for k in range(6)]),
+        ("packets", "steps", packets, [(2048, 200 * 2**k) for k in range(4)]),
+        ("fluid", "size", lambda size, steps: fluid(size, steps)[0], [(4**k, 2000) for k in range(8)]),
+        ("fluid", "steps", lambda size, steps: fluid(size, steps)[0], [(256, 2500 * 2**k) for k in range(5)]),
+    ]
+    for name, grown, measure, states in cases:
+        for size, steps in states:
+            lines.append(f"{name},{grown},{size},{steps},{measure(size, steps):.3g}")
+            print(lines[-1], flush=True)
     TABLE.write_text("\n".join(lines) + "\n")
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--growth", action="store_true", help=f"write {TABLE.relative_to(ROOT)}")
-    if parser.parse_args().growth:
-        growth()
+    parser.add_argument("--costs", action="store_true", help=f"write {TABLE.relative_to(ROOT)}")
+    if parser.parse_args().costs:
+        costs()
     else:
         for each in rows():
             print(each)

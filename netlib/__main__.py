@@ -1,5 +1,5 @@
 """The command line: `netlib start`, `netlib book`, `netlib lab`, `netlib serve`, `netlib fidelity`, `netlib notebooks`,
-`netlib labs`.
+`netlib labs`, `netlib kept`.
 
 One table, one row per command. A row imports what it needs only when it is run, so that `netlib --help`
 answers at once.
@@ -103,6 +103,16 @@ def _labs(asked: argparse.Namespace) -> int:
     return run(asked)
 
 
+def _kept_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("ids", nargs="*", metavar="EXPLORER", help="default: all that keep a table")
+
+
+def _kept(asked: argparse.Namespace) -> int:
+    from netlib.course.kept import run
+
+    return run(asked)
+
+
 COMMANDS = {
     "start": Command("build the book if it is stale, serve it and JupyterLab", _both_ports, _start),
     "book": Command("build the book", _no_options, _book),
@@ -110,6 +120,7 @@ COMMANDS = {
     "serve": Command("serve the book alone", _book_port, _serve),
     "fidelity": Command("every model beside published measurements", _table_options, _fidelity),
     "notebooks": Command("run notebooks and store what they print", _notebook_options, _notebooks),
+    "kept": Command("compute anew what slow explorers keep in tables", _kept_options, _kept),
     "labs": Command("make the learners' lab notebooks from their solved sources", _lab_options, _labs),
 }
 

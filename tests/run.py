@@ -45,7 +45,7 @@ STEPS = (
         f"{PYTEST} --nbval --nbval-sanitize-with tests/nbval.cfg notebooks labs/source",
     ),
     Step("the book, warnings are errors", "-m netlib book"),
-    Step("the book in a browser", f"{PYTEST} {COVERED} tests/book"),
+    Step("the book in a browser", f"{PYTEST} -n auto {COVERED} tests/book"),
     Step("JupyterLab in a browser", f"{PYTEST} {COVERED} tests/lab"),
     Step("coverage of netlib", "-m coverage report"),
 )

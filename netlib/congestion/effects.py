@@ -113,7 +113,7 @@ EFFECTS: Mapping[type, Mapping[str, Consequence]] = {
         "segment": ("at 1 Gb/s an update comes every", lambda c: shown_time(c.segment / 125e6)),
         "hai": ("the increase is larger after as many updates in a row as", _plain("hai")),
         "hyper": ("then it is larger by a factor of", _plain("hyper")),
-        "min_rate": ("cuts stop at", lambda c: shown_rate(c.min_rate)),
+        "min_rate": ("cuts stop at", lambda c: shown_rate(c.min_rate or c.delta)),
     },
     Dctcp: {
         "g": ("round trips until alpha has taken in half of a change:", lambda c: f"{_half(c.g):.3g}"),

@@ -115,7 +115,7 @@ class Timely(Checked):
     segment   bytes whose completion is one update, at most one per `min_rtt`; inf: once per round trip, as ns-3 does
     hai       updates in a row after which the increase is larger; inf: never
     hyper     how many times larger it is then
-    min_rate  bytes/s below which no flow is cut
+    min_rate  bytes/s below which no flow is cut; 0: `delta`, for no floor is printed and rates move in steps of it
     """
 
     patched: bool
@@ -128,8 +128,8 @@ class Timely(Checked):
     segment: float
     hai: float
     hyper: float = 5.0
-    min_rate: float = 1e5
-    _positive = ("alpha", "beta", "delta", "min_rtt", "segment", "min_rate")
+    min_rate: float = 0.0
+    _positive = ("alpha", "beta", "delta", "min_rtt", "segment")
     _shares = ("alpha", "beta")
     _unlimited = ("hai", "segment")
 

@@ -101,7 +101,7 @@ def preset_names(control: str) -> tuple[str, ...]:
     """The presets of a control ("dcqcn", "timely", ...) or of "marking", in the order of the data file.
 
     >>> preset_names("timely")
-    ('paper', 'fluid', 'patched')
+    ('paper', 'fluid', 'patched', 'ns3-datacenter')
     """
     return tuple(name for of, name in _presets() if of == _control(control))
 

@@ -39,21 +39,24 @@ STYLE: dict[Any, Any] = {
 class Picture:
     """A figure on a matplotlib canvas: `show` another state of it, then ask for its `png`."""
 
-    def __init__(self, figure: Figure, frame: Frame, inches: tuple[float, float] = (6.4, 3.9), dpi: int = 110) -> None:
+    def __init__(self, figure: Figure, frame: Frame, wide: float = 6.4, dpi: int = 110) -> None:
         import matplotlib as mpl
         from matplotlib.backends.backend_agg import FigureCanvasAgg
         from matplotlib.figure import Figure as Canvas
 
         with mpl.rc_context(STYLE):
+            heights = [panel.height for panel in figure.panels]
+            few, drawn = len(heights) < 3, 1.9 * sum(heights)  # one or two panels share one size, more need their own
+            inches = wide, 3.9 if few else 1.35 + drawn + 0.34 * (len(heights) - 1)
             self.figure = Canvas(figsize=inches, dpi=dpi, facecolor="white")
             self.canvas: Any = FigureCanvasAgg(self.figure)
             self.moves: list[tuple[int, int, Move]] = []
             self.moving: list[Any] = []
-            heights = [panel.height for panel in figure.panels]
             self.axes = self.figure.subplots(len(heights), 1, sharex=True, squeeze=False, height_ratios=heights)[:, 0]
             longest = max(len(t) for p, f in zip(figure.panels, frame.y, strict=True) for _, t, _ in ticks(p.y, f)[0])
             left = (0.3 + 0.075 * longest) / inches[0]
-            self.figure.subplots_adjust(left, 0.6 / inches[1], 0.95, 1 - 0.75 / inches[1], hspace=0.28)
+            between = 0.28 if few else 0.34 * len(heights) / drawn
+            self.figure.subplots_adjust(left, 0.6 / inches[1], 0.95, 1 - 0.75 / inches[1], hspace=between)
             for p, (ax, panel) in enumerate(zip(self.axes, figure.panels, strict=True)):
                 _axes(ax, figure.x, panel, frame.x, frame.y[p], last=p == len(heights) - 1)
                 for i, part in enumerate(panel.elements):

@@ -158,7 +158,7 @@ class Number:
 
 @dataclass(frozen=True)
 class Panel:
-    """A y axis and what is drawn on it; `height` is relative to the other panel."""
+    """A y axis and what is drawn on it; `height` is relative to the other panels."""
 
     y: Axis
     elements: tuple[Element, ...]
@@ -172,7 +172,7 @@ class Figure:
     `reading` is one sentence per state that says what is seen: a template (`"the tree wins up to {crossing}"`, with
     the knobs and `numbers` by name, printed with units) or a function of a mapping of the same names to plain values.
     `failure` likewise says what is broken in a state ("" when nothing is). `below` is a second panel
-    on the same x axis. A diagram needs no axes.
+    on the same x axis, or several from top to bottom; `height` is the first panel's. A diagram needs no axes.
     """
 
     elements: tuple[Element, ...]
@@ -181,12 +181,14 @@ class Figure:
     y: Axis = Axis("")
     failure: Words = ""
     numbers: Mapping[str, Number] = field(default_factory=dict)
-    below: Panel | None = None
+    below: Panel | tuple[Panel, ...] = ()
+    height: float = 1.0
 
     @property
     def panels(self) -> tuple[Panel, ...]:
         """The panels from top to bottom."""
-        return (Panel(self.y, self.elements), *([self.below] if self.below else []))
+        lower = (self.below,) if isinstance(self.below, Panel) else self.below
+        return (Panel(self.y, self.elements, self.height), *lower)
 
 
 Part = Element | Number
@@ -205,7 +207,7 @@ def each_part(figure: Figure, change: Callable[[Part], Any]) -> Figure:
     def all_of(elements: tuple[Element, ...]) -> tuple[Element, ...]:
         return tuple(change(e) for e in elements)
 
-    below = figure.below and replace(figure.below, elements=all_of(figure.below.elements))
+    below = tuple(replace(panel, elements=all_of(panel.elements)) for panel in figure.panels[1:])
     numbers = {name: change(number) for name, number in figure.numbers.items()}
     return replace(figure, elements=all_of(figure.elements), numbers=numbers, below=below)
 

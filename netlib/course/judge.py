@@ -8,6 +8,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from html import escape
+from typing import Any
 
 from netlib.course.answers import Reading, parts_of, plain, read, said, scale
 from netlib.course.exercises import Exercise, Law, Part
@@ -158,38 +159,62 @@ def _judge_function(laws: tuple[Law, ...], function: object) -> tuple[str, str]:
         return WRONG, "Not yet: that is the book's own function; write yours."
     for law in laws:
         for case in law.cases:
-            shown = ", ".join(f"{name} = {value:g}" for name, value in zip(law.names, case, strict=True))
-            returned: list[float] = []
+            shown = ", ".join(f"{name} = {_shown(value, 'g')}" for name, value in zip(law.names, case, strict=True))
+            returned: list[float | tuple[float, ...]] = []
             try:
-                held = law.holds(_guarded(function, shown, returned), *case)
+                held = law.holds(_guarded(function, shown, returned, law.several), *case)
             except _Stop as stop:
                 return stop.status, stop.message
             if not held:
-                value = f"; your function returned {returned[0]:.6g}" if returned else ""
+                value = f"; your function returned {_shown(returned[0], '.6g')}" if returned else ""
                 return WRONG, f"Not yet. This does not hold: {law.says}. Small case: {shown}{value}."
     return RIGHT, "Right."
 
 
-def _guarded(function: Callable[..., object], shown: str, returned: list[float]) -> Callable[..., float]:
-    """`function`, made to return one finite number or stop with a sentence about the case."""
+def _shown(value: Any, form: str) -> str:
+    """A number, True or False, or a list of numbers, as a learner would type it."""
+    if isinstance(value, (list, tuple)):
+        return f"[{', '.join(_shown(each, form) for each in value)}]"
+    return str(value) if isinstance(value, bool) else format(value, form)
 
-    def call(*arguments: float) -> float:
+
+def _guarded(
+    function: Callable[..., object], shown: str, returned: list[float | tuple[float, ...]], several: bool
+) -> Callable[..., float | tuple[float, ...]]:
+    """`function`, made to return one finite number (or a tuple of them) or stop with a sentence about the case."""
+    asked = "a list of numbers" if several else "one number"
+
+    def number(value: object, whole: object) -> float:
+        reading = read(value, "")
+        if reading.status == "unanswered":
+            raise _Stop(OPEN, "Not answered yet: the function returns nothing.")
+        if reading.status or isinstance(value, str) or not math.isfinite(reading.value):
+            raise _Stop(WRONG, f"Not yet: your function returned {said(whole)} instead of {asked}, for {shown}.")
+        return reading.value
+
+    def call(*arguments: Any) -> float | tuple[float, ...]:
         try:
-            value = function(*arguments)
+            # lists of their own: a function that sorts its argument must not change the case
+            value = function(*(list(each) if isinstance(each, tuple) else each for each in arguments))
+            entries = _entries(value) if several else None
         except NotImplementedError:
             raise _Stop(OPEN, "Not answered yet.") from None
         except (Exception, SystemExit) as error:
             why = f"{type(error).__name__}: {_words(error)}".rstrip(": ")
             raise _Stop(WRONG, f"Not yet: your function raised {why} in the small case {shown}.") from None
-        reading = read(value, "")
-        if reading.status == "unanswered":
-            raise _Stop(OPEN, "Not answered yet: the function returns nothing.")
-        if reading.status or isinstance(value, str) or not math.isfinite(reading.value):
-            raise _Stop(WRONG, f"Not yet: your function returned {said(value)} instead of one number, for {shown}.")
-        returned.append(reading.value)
-        return reading.value
+        made = number(value, value) if entries is None else tuple(number(each, value) for each in entries)
+        returned.append(made)
+        return made
 
     return call
+
+
+def _entries(value: Any) -> list[Any] | None:
+    """What a learner's list, tuple or array holds; None where nothing was returned; [nan] for anything else."""
+    if value is None or value is Ellipsis:
+        return None
+    listed = isinstance(value, (list, tuple)) or len(getattr(value, "shape", ())) == 1
+    return list(value) if listed else [math.nan]
 
 
 def _words(error: BaseException) -> str:

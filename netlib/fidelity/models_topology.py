@@ -51,10 +51,15 @@ def predict_topology(row: Mapping[str, str]) -> Prediction:
         raise Unanswerable(str(error)) from None
 
 
+_LONGEST = 2_000  # characters of a description; published ones have less than a hundred
+
+
 def _predict(row: Mapping[str, str]) -> Prediction:
     """The first answer that the row's words call for."""
-    metric = fold(row.get("metric") or "")
-    text = fold(f"{row.get('topology') or ''} {row.get('system') or ''}")
+    metric, text = row.get("metric") or "", f"{row.get('topology') or ''} {row.get('system') or ''}"
+    if len(text) + len(metric) > _LONGEST:
+        raise Unanswerable(f"{len(text) + len(metric):,} characters describe no fabric; give it in a line")
+    metric, text = fold(metric), fold(text)
     if not metric:
         raise Unanswerable("no metric is named")
     if re.search(r"\d{13}", text + metric):

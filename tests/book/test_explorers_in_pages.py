@@ -13,9 +13,11 @@ PAGES = (
     "book/01_scale_up.html",
     "book/02_scale_out.html",
     "book/03_collectives.html",
+    "book/04_congestion_control.html",
     "notebooks/01_scale_up.html",
     "notebooks/02_scale_out.html",
     "notebooks/03_collectives.html",
+    "notebooks/04_congestion_control.html",
 )
 CELLS = """figure => [...figure.querySelectorAll('.nx-tables tbody')].map(body => [...body.rows].map(row =>
     [...row.cells].map(cell => [cell.textContent, 'value' in cell.dataset ? Number(cell.dataset.value) : null])))"""

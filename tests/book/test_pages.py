@@ -42,10 +42,12 @@ def test_the_book_has_its_pages(book):
         "book/01_scale_up.html",
         "book/02_scale_out.html",
         "book/03_collectives.html",
+        "book/04_congestion_control.html",
         "book/hardware.html",
         "notebooks/01_scale_up.html",
         "notebooks/02_scale_out.html",
         "notebooks/03_collectives.html",
+        "notebooks/04_congestion_control.html",
         "search.html",
     }
     assert wanted <= set(book.pages)

@@ -129,7 +129,7 @@ def test_nscc_and_timely_and_hpcc() -> None:
     [
         ("dcqn", "paper", None, None, "control = 'dcqn' has no presets; give one of dcqcn, timely"),
         ("dcqcn", "papr", None, None, "name = 'papr' is no preset of dcqcn; give one of paper, fluid, connectx"),
-        ("timely", "alibaba", None, None, "is no preset of timely; give one of paper, fluid, patched$"),
+        ("timely", "alibaba", None, None, "is no preset of timely; give one of paper, fluid, patched, ns3-datacenter$"),
         ("marking", "alibaba", 0.0, None, "rate = 0 must be above 0"),
         ("dcqcn", "paper", None, {"gg": 1}, "fill has 'gg', which is no field of dcqcn"),
         ("dcqcn", "connectx", None, {"byte_counter": "many"}, "byte_counter = 'many' must be one number"),

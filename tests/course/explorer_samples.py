@@ -94,7 +94,7 @@ def diagram(
 
 @explorer("sample-panels", **WORDS)
 def panels(gain: Annotated[Array, Knob(0.1, 0.5, 2.5)]) -> Figure:
-    """Two panels over one time axis; a simulation of one state at a time; measured points; an area; a late rule."""
+    """Three panels over one time axis; a simulation of one state at a time; measured points; an area; a late rule."""
 
     def queue(g: float) -> Array:
         q, rate, out = 0.0, 50e9, []
@@ -114,7 +114,11 @@ def panels(gain: Annotated[Array, Knob(0.1, 0.5, 2.5)]) -> Figure:
             Points("measured queue", [2e-5, 9e-5, 1.5e-4], [5e4, 1.1e5, np.nan], notes=("lab", "rack 7", "lost")),
             Rule(gain * 1.2e-4, "settled at {at}"),
         ),
-        below=Panel(Axis("rate", "B/s"), (Line("rate", t, both[..., 1::2], "rate"),), height=0.6),
+        below=(
+            Panel(Axis("rate", "B/s"), (Line("rate", t, both[..., 1::2], "rate"),), height=0.6),
+            Panel(Axis("load", "%"), (Line("load", t, both[..., 1::2] / 50e9, "bound"),), height=0.4),
+        ),
+        height=0.8,
         reading="A gain of {gain} settles or rings.",
     )
 

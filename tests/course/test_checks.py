@@ -6,6 +6,7 @@ import json
 import math
 import os
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -17,7 +18,7 @@ from netlib.collectives import ring_allreduce_time
 from netlib.course import journal
 from netlib.course.answers import counting_word, parts_of, read, said, scale, spell
 from netlib.course.checks import ask, check, explain, hint, predict
-from netlib.course.exercises import ids, load
+from netlib.course.exercises import Exercise, Law, ids, load
 from netlib.course.judge import Reply, judge
 from netlib.course.slips import BITS, EXCESS, GIBI, PERCENT, REST, SIGN, UPSIDE_DOWN, looks_like
 from netlib.units import parse
@@ -310,6 +311,46 @@ def test_the_returned_value_is_the_learners_and_not_ours():
     assert reply.message.endswith(
         "Small case: size = 100, n = 1, alpha = 1, bandwidth = 10; your function returned 42."
     )
+
+
+def several(says: str, holds, *cases: tuple) -> Exercise:
+    """An exercise that asks for a function of a list, and for a list."""
+    law = Law(says, ("sizes", "up"), cases, holds, several=True)
+    return replace(load("ring-02"), id="list-01", laws=(law,))
+
+
+def test_functions_that_return_a_list():
+    def doubled(f, sizes, up):
+        return f(sizes, up) == tuple(2 * each for each in sizes)
+
+    each = several("every size is doubled", doubled, ((1, 2.5), True), ((), False))
+    for right in (
+        lambda sizes, up: [2 * size for size in sizes],
+        lambda sizes, up: tuple(2 * size for size in sizes),
+        lambda sizes, up: 2 * np.array(sizes),
+        lambda sizes, up: [np.float32(2 * size) for size in sizes],
+    ):
+        assert judge(each, right).ok
+    wrong = judge(each, lambda sizes, up: [1, 2, 3]).message
+    assert wrong == (
+        "Not yet. This does not hold: every size is doubled. "
+        "Small case: sizes = [1, 2.5], up = True; your function returned [1, 2, 3]."
+    )
+    for odd in (lambda *_: 3, lambda *_: {"a": 1}, lambda *_: "12", lambda *_: ["1"], lambda *_: [math.inf]):
+        assert "instead of a list of numbers" in judge(each, odd).message
+    for stub in (lambda *_: None, lambda *_: ..., lambda *_: [..., ...]):
+        assert judge(each, stub).status == "not answered yet"
+    cruel = type("Cruel", (), {"shape": property(lambda self: 1 / 0)})
+    assert "raised ZeroDivisionError" in judge(each, lambda *_: cruel()).message
+
+
+def test_a_function_that_spoils_its_arguments_spoils_no_case():
+    each = several("nothing changes", lambda f, sizes, up: f(sizes, up) == (1, 2) == f(sizes, up), ((1, 2), True))
+
+    def spoils(sizes, up):
+        return [sizes.pop(0), sizes.pop(0)]
+
+    assert judge(each, spoils).ok
 
 
 # --- the reply ----------------------------------------------------------------------------------------------------

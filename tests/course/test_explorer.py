@@ -416,7 +416,7 @@ def test_live_repaints_and_says_the_same_words(own):
     box = explore(own)
     assert repr(box) == f"Explorer({own.id!r})"
     assert box._repr_mimebundle_()["text/plain"] == repr(box)
-    assert png_size(box.image.value) == (704, 429)
+    assert png_size(box.image.value) == (704, 429 if len(own().panels) < 3 else 599)  # more panels, more room
     before = box.image.value
     name, knob = next(iter(own.knobs.items()))
     box.knobs[name].value = len(knob.values) - 1

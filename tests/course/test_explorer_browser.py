@@ -1,5 +1,6 @@
 """Explorers in a real browser, from a file, with no server and no network: what a reader can do, and what it shows."""
 
+import itertools
 import json
 import re
 import runpy
@@ -313,3 +314,19 @@ def test_words_beside_a_rule_stay_inside_the_frame_and_above_the_cursor(chromium
         seen += right > left
     assert seen > 10
     tab.close()
+
+
+def test_names_under_bars_lie_apart_on_a_telephone(chromium, tmp_path):
+    """Nine names of one word do not fit side by side in 360 px: every second one stands a line lower."""
+    files = figure_pages.written(tmp_path, [page.bake(find("queue-by-control"))], "explorer")
+    for width, lines in ((360, 2), (900, 1)):
+        tab = figure_pages.opened(chromium, files, "nx-figure", 1, "light", width)
+        boxes = tab.locator(".nx-axes text[text-anchor=middle]").evaluate_all(
+            "all => all.filter(t => t.textContent).map(t => t.getBoundingClientRect())"
+            ".map(b => [b.left, b.right, b.top])"
+        )
+        assert len(boxes) == 9
+        assert len({round(top) for _, _, top in boxes}) == lines
+        for one, other in itertools.combinations(boxes, 2):
+            assert one[1] <= other[0] or other[1] <= one[0] or abs(one[2] - other[2]) > 10
+        tab.close()

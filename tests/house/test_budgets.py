@@ -149,3 +149,9 @@ def test_every_model_shows_an_example(path: Path) -> None:
 def test_what_a_package_offers_is_known() -> None:
     assert "ring_allreduce_time" in offered(ROOT / "netlib" / "collectives" / "cost.py")
     assert "gbps" in offered(ROOT / "netlib" / "units.py")
+
+
+def test_what_explorers_keep_is_small() -> None:
+    sizes = {path.name: path.stat().st_size for path in (ROOT / "netlib" / "course" / "explorers").glob("*.csv")}
+    assert all(size <= 120_000 for size in sizes.values()), f"keep fewer samples: {sizes}"
+    assert sum(sizes.values()) <= 500_000, f"the tables of explorers are half a megabyte in all: {sizes}"

@@ -17,6 +17,9 @@ from netlib.congestion.packets.steps import Engine
 from netlib.congestion.packets.switches import Switches
 from netlib.congestion.packets.traffic import Ints, Traffic
 
+# What a run may take: steps in one round trip and in all, and packets of one NIC in one step. More is a slip of units.
+MOST_AROUND, MOST_STEPS, MOST_PACKETS = 1_000_000, 100_000_000, 10_000
+
 __all__ = ["Engine", "Heard", "Mask", "Run", "Sender", "Series", "Switches", "run"]
 
 
@@ -31,9 +34,10 @@ class Run:
     peak        (Q,) longest queue;  link (Q,) the link it feeds;  lane (Q,) its class
     time        (T,) moments of the series
     series      what was seen at these moments: "queue" (T, Q) bytes; "rate" (T, F) bytes/s acknowledged since the
-                moment before; "allowed" (T, F) bytes/s that the controller allows; "marks" (T, F) marked packets since
-                the moment before; with PFC "ingress" (T, G) bytes, "pause" (T, G) share of the time since the moment
-                before in which a gate was shut; with losses "lost" (T, F) bytes since the moment before
+                moment before; "allowed" (T, F) bytes/s that the controller allows, by its rate and by its window over
+                the base round trip; "marks" (T, F) marked packets since the moment before; with PFC "ingress" (T, G)
+                bytes, "pause" (T, G) share of the time since the moment before in which a gate was shut; with losses
+                "lost" (T, F) bytes since the moment before
     counters    by name, as NICs and switches name them: with PFC tx_prio_pause and rx_prio_pause_duration (G,); with
                 losses out_of_sequence, packet_seq_err, local_ack_timeout_err, retransmitted, trimmed (F,) and
                 dropped (Q,) bytes; with several ways reordered (F,), the most bytes that a receiver had to hold
@@ -75,16 +79,20 @@ class Series:
     """What is noted every few steps."""
 
     def __init__(self, engine: Engine) -> None:
-        self.engine, self.time = engine, [0.0]
+        self.engine, self.time, self.base = engine, [0.0], engine.traffic.base_rtt()
         self._sums = self._totals()
         self._at = 0
         self.rows = {name: [np.zeros_like(value)] for name, value in {**self._levels(), **self._sums}.items()}
-        self.rows["allowed"] = [engine.sender.rate.copy()]
+        self.rows["allowed"] = [self._allowed()]
 
     def _levels(self) -> dict[str, Floats]:
         engine = self.engine
-        found = {"queue": engine.queues.length.copy(), "allowed": engine.sender.rate.copy()}
+        found = {"queue": engine.queues.length.copy(), "allowed": self._allowed()}
         return found | ({"ingress": engine.pauses.held} if engine.pauses else {})
+
+    def _allowed(self) -> Floats:
+        sender = self.engine.sender
+        return np.asarray(np.minimum(sender.rate, np.maximum(sender.window, 0.0) / self.base))
 
     def _totals(self) -> dict[str, Floats]:
         engine = self.engine
@@ -129,6 +137,19 @@ def counters(engine: Engine) -> dict[str, Floats]:
     return found
 
 
+def _bounded(traffic: Traffic, until: float, dt: float) -> None:
+    """Refuse what would run for days."""
+    around, wire = float(traffic.base_rtt().max()), traffic.packet.wire
+    if around / dt > MOST_AROUND:
+        raise ValueError(f"dt = {dt:g} is too short for a round trip of {around:.3g} s; give a thousandth of it")
+    whole = float((traffic.start + traffic.wire / traffic.line_rate).max())
+    if min(until, whole) / dt > MOST_STEPS:
+        raise ValueError(f"until = {until:g} is over {MOST_STEPS:,} steps of dt = {dt:g}; give fewer, or less to send")
+    most = float(traffic.line_rate.max()) * dt / wire
+    if most > MOST_PACKETS:
+        raise ValueError(f"wire = {wire:g} makes {most:.2g} packets in a step; give a larger packet, such as 1000")
+
+
 @declared
 def run(
     traffic: Traffic, sender: Sender, until: float, rng: Generator, switches: Switches | None = None,
@@ -159,6 +180,7 @@ def run(
     floats("until", until, above=True)
     if every < 1:
         raise ValueError(f"every = {every} must be at least 1; give the steps between two moments of the series")
+    _bounded(traffic, until, dt)
     engine = Engine(traffic, sender, switches or Switches(), rng, dt, recovery, spread)
     series = Series(engine)
     while engine.step * dt < until and engine.open:

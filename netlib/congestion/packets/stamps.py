@@ -11,13 +11,16 @@ from netlib.congestion.packets.queues import Queues
 class Stamped:
     """The last steps of all queues: as many as a byte can be under way, over `hops` queues and `around` steps of cable.
 
+    `around` is the whole round trip without queues: every cable, and a packet's time on each. A byte waits at most
+    `hops` times what any queue has ever held back, and each wait is rounded to a step.
+
     waited, length, gone  (steps, Q) steps that the byte then leaving had waited; bytes in the queue; bytes that had
                           ever left it. The row of a step is step % steps
     """
 
     def __init__(self, queues: int, hops: int, around: int) -> None:
-        self._hops, self._around = hops, around
-        steps = 1 << int(np.ceil(np.log2(2 * around + 64)))
+        self._hops, self._around = hops, around + hops
+        steps = 1 << int(np.ceil(np.log2(2 * self._around + 64)))
         self.waited, self.length, self.gone = (np.zeros((steps, queues)) for _ in range(3))
 
     def note(self, step: int, queues: Queues) -> None:

@@ -86,7 +86,7 @@ class Engine:
         self.open = flows  # flows that are not done
         self._next_cnp = np.zeros(flows)
         self._nothing, self._no_cnp = np.zeros(flows), np.zeros(flows, bool)
-        self.stamps = Stamped(len(at.link), traffic.way.shape[1] - 1, 2 * self._acks.turn)
+        self.stamps = Stamped(len(at.link), traffic.way.shape[1] - 1, longest)
         self.peak = np.zeros(len(at.link))
         self.trimmed = np.zeros(flows)
 

@@ -238,6 +238,8 @@ def over(
 def together(parts: Sequence[Traffic]) -> Traffic:
     """Several scenarios as one traffic: nothing is shared, so each runs as it would alone.
 
+    To the bit, unless chance decides about marks, losses or ways: all draw from one generator, each then other numbers.
+
     >>> one = incast(2, 1e6, Link(1e-6, 50e9), Packet(1000, 1038))
     >>> both = together([one, one])
     >>> both.flows, both.scenario.tolist()

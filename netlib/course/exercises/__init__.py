@@ -38,13 +38,15 @@ class Part:
 class Law:
     """A property that a learner's function must have: `holds(f, *case)` for each small case.
 
-    `says` is a sentence about the function; `names` name the entries of a case in messages.
+    `says` is a sentence about the function; `names` name the entries of a case in messages, each a number, True or
+    False, or a list of numbers. f returns one number, or with `several` a tuple of as many as the learner returned.
     """
 
     says: str
     names: tuple[str, ...]
-    cases: tuple[tuple[float, ...], ...]
+    cases: tuple[tuple[Any, ...], ...]
     holds: Callable[..., bool]
+    several: bool = False
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ EXERCISE = exercise(
     skill="buffers as time",
     stars=1,
     minutes=(5, 8),
-    place=403,
+    place=400,
     ask="A configuration asks for a burst tolerance of 100 ms. How many GB would a 400 Gb/s port `need` for that? For "
     "how many ms does a buffer of 64 MB `last` at this speed? And how long do 32 senders at 400 Gb/s take to `fill` it "
     "when one such port drains it all the while, in us?",

@@ -18,7 +18,7 @@ EXERCISE = exercise(
     skill="priority and weight",
     stars=2,
     minutes=(5, 8),
-    place=402,
+    place=436,
     ask="Experts offer 80 % of a link, gradients always have more to send. Which share of the link do gradients get if "
     "experts have strict priority (`strict`), and with weights 70 to 30 (`weighted`)? And how many times `slower` than "
     "alone on the link are they behind the strict queue?",

@@ -22,7 +22,7 @@ EXERCISE = exercise(
     skill="reading a NIC's counters",
     stars=2,
     minutes=(6, 10),
-    place=410,
+    place=444,
     ask="Counters of a bonded ConnectX since it was started. How many marked packets came for each CNP that it sent "
     "(`ratio`)? Packets carry 4,096 bytes and the port is 100 Gb/s: which gap between CNPs of a flow is set (`gap`)? "
     "And which `role` does this node play?",

@@ -16,7 +16,7 @@ EXERCISE = exercise(
     skill="latency against bandwidth",
     stars=2,
     minutes=(6, 10),
-    place=409,
+    place=440,
     ask="One fabric has 200 Gb/s ports and 2 us a step, another 400 Gb/s and 8 us, both always. Below how many bytes "
     "in a serial step does the first win (`step`, in kB)? And below which all-reduce in a flat ring of 512 ranks "
     "(`ring`, in MB)?",

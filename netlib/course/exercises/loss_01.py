@@ -9,7 +9,7 @@ EXERCISE = exercise(
     skill="goodput under loss",
     stars=2,
     minutes=(6, 10),
-    place=404,
+    place=414,
     ask="A round trip holds 122 packets of 4,096 bytes (half a megabyte), and one packet in fifty is lost. Which share "
     "of the rate arrives in order with go-back-N (`back`)? Which share is lost for good with selective repeat and "
     "enough room to reorder (`missing`)? And at which loss does go-back-N deliver half (`half`)?",

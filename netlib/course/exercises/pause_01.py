@@ -15,7 +15,7 @@ EXERCISE = exercise(
     skill="pause frames and pause time",
     stars=1,
     minutes=(4, 6),
-    place=400,
+    place=404,
     ask="A 400 Gb/s port receives pause frames for one class. Each asks for the longest pause there is, 65,535 quanta "
     "of 512 bit, none overlaps another and none is taken back early. For which share of the time is the class paused "
     "at most, with 10 frames a second (`ten`) and with 100 (`hundred`)?",

@@ -14,7 +14,7 @@ EXERCISE = exercise(
     skill="units of a counter",
     stars=1,
     minutes=(3, 6),
-    place=401,
+    place=406,
     ask="A plot shows twelve bars of pause frames: 12, 18, 25, 8, 189, 45, 33, 27, 52, 19, 22, 14. Its x axis runs "
     "over twelve milliseconds, its y axis says 'per 100 ms'. Both cannot be. What is the mean rate in frames a second "
     "if a bar is 100 ms (`slow`), and if it is 1 ms (`fast`)?",

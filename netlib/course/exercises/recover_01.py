@@ -15,7 +15,7 @@ EXERCISE = exercise(
     skill="timers of DCQCN",
     stars=1,
     minutes=(4, 7),
-    place=406,
+    place=416,
     ask="A DCQCN flow was just cut to half (alpha = 1). Only its timer raises it, and each tick halves the gap to the "
     "old rate. After five ticks, which share of the old rate does it have (`share`)? How long do they take in ms with "
     "the paper's 55 us (`paper`) and with 900 us, as a popular simulator sets it (`slow`)?",

@@ -17,7 +17,7 @@ EXERCISE = exercise(
     skill="an incast under DCQCN",
     stars=2,
     minutes=(5, 10),
-    place=407,
+    place=422,
     ask="The chapter's first prediction. Eight hosts send 2 MB each to a ninth over 100 Gb/s, under DCQCN with the "
     "timers of a popular simulator (900 us). The least time is that of all bytes over the last link. How many times "
     "the least passes until the last sender is done? (Run `experiment('incast', 'dcqcn', 'ns3-datacenter')`.)",

@@ -14,7 +14,7 @@ EXERCISE = exercise(
     skill="where marks run out",
     stars=2,
     minutes=(6, 10),
-    place=408,
+    place=424,
     ask="DCQCN with its paper's parameters at 40 Gb/s, marks between 5 KB and 200 KB with at most 1 %. Up to how many "
     "equal flows is there a queue at which they can rest, below K_max? (Use `rest_point` or `most_flows` of "
     "`netlib.congestion.fluid`.)",

@@ -21,7 +21,7 @@ EXERCISE = exercise(
     skill="head-of-line blocking",
     stars=3,
     minutes=(8, 12),
-    place=405,
+    place=412,
     ask="Four hosts send to one port as fast as they may, all cables are equal, and one of the four has a second flow "
     "to an idle neighbour. Its NIC serves its two flows in turn. Switches pause, and have hardly any other buffer. "
     "Which share of a line does the second flow get in the end with pauses (`paused`), and which if nothing but its "

@@ -22,9 +22,11 @@ RATES = 12.5e9 * 2.0 ** np.arange(6)  # 100 Gb/s ... 3.2 Tb/s
     "and stays there.",
 )
 def next_speed(
-    message: Annotated[Array, Knob(0.1 * MB, 1 * MB, 2 * MB, 16 * MB, default=2 * MB, unit="B", label="message")],
-    trip: Annotated[Array, Knob(5e-6, 10e-6, 20e-6, default=10e-6, unit="s", label="round trip")],
-    senders: Annotated[Array, Knob(8, 32, 128, default=32, unit="senders")],
+    message: Annotated[
+        Array, Knob(0.02 * MB, 0.1 * MB, 0.5 * MB, 2 * MB, 16 * MB, 100 * MB, default=2 * MB, unit="B", label="message")
+    ],
+    trip: Annotated[Array, Knob(2e-6, 5e-6, 10e-6, 20e-6, 50e-6, default=10e-6, unit="s", label="round trip")],
+    senders: Annotated[Array, Knob(8, 32, 128, 512, default=32, unit="senders")],
 ) -> Figure:
     """min(1, rate trip / message); the first burst; ticks."""
     blind = np.minimum(RATES * trip / message, 1.0)
@@ -32,7 +34,7 @@ def next_speed(
     slow = preset("dcqcn", "ns3-datacenter").increase_timer
     return Figure(
         x=Axis("port, one way", "B/s", "log"),
-        y=Axis("sent before any feedback", "%", "log", limits=(0.005, 1.2)),
+        y=Axis("sent before any feedback", "%", "log", limits=(2e-4, 1.5)),
         elements=(
             Line("of one message", RATES, blind + 0 * senders, "rate"),
             Rule(1.0, "all of it", along="y", ink="failure"),

@@ -1,64 +1,104 @@
 """A permutation over a fat-tree: one path for each flow, or one for each packet."""
 
-from functools import cache
 from typing import Annotated, Any, Literal
 
 import numpy as np
 
 from netlib.congestion.experiments import Experiment, experiment
-from netlib.course.explorer import Knob, each, explorer
-from netlib.course.figure import Array, Axis, Bars, Figure, Number, Rule
+from netlib.course.explorer import Knob, explorer
+from netlib.course.figure import Array, Axis, Figure, Line, Number, Rule
+from netlib.course.kept import kept
 from netlib.links import Link
 
 PATHS: dict[str, Literal["ecmp", "spray"]] = {"one path a flow": "ecmp", "a path a packet": "spray"}
-CONTROLS = {"pauses only": ("uncontrolled", "line-rate"), "DCTCP": ("dctcp", "ns3"), "NSCC": ("nscc", "uec-1.0")}
-LINK, SIZE, HOSTS = Link(1e-6, 12.5e9), 5e5, 16
+CONTROLS = {
+    "pauses only": ("uncontrolled", "line-rate"),
+    "DCTCP": ("dctcp", "ns3"),
+    "Swift": ("swift", "htsim"),
+    "HPCC": ("hpcc", "paper"),
+    "PowerTCP": ("powertcp", "ns3-datacenter"),
+    "NSCC": ("nscc", "uec-1.0"),
+    "RCCC": ("credits", "rccc"),
+}
+CABLE, SIZE = Link(1e-6, 12.5e9), 2e6
 
 
-@cache
-def seen(paths: str, control: str, seed: int) -> Experiment:
-    """The run of a state."""
-    name = PATHS[paths]
-    return experiment(
-        "permutation", *CONTROLS[control], hosts=4, size=SIZE, link=LINK, paths=name, seed=seed, dt=0.5e-6
-    )
+def finishes(made: Experiment, every: int = 1) -> dict[str, Any]:
+    """Finish times, the slowest first (one of `every`), their mean, and the last finish at fair shares."""
+    return {
+        "finish": np.sort(made.run.finish)[:: -every], "mean": made.run.finish.mean(), "least": made.ideal.max(),
+    }  # fmt: skip
 
 
-def sorted_finish(paths: Any, control: Any, seed: Any) -> Array:
-    """Finish over the least, the slowest first."""
-    return np.asarray(np.sort(seen(str(paths), str(control), int(seed)).run.finish)[::-1])
+def stairs(finish: Array) -> tuple[Array, Array]:
+    """Sorted finishes (..., n), perhaps with gaps at their end, as steps over shares of the flows: x and y."""
+    many = np.isfinite(finish).sum(axis=-1, keepdims=True)
+    at = np.repeat(np.arange(finish.shape[-1]), 2)
+    edge = at + np.tile([0, 1], finish.shape[-1])
+    return np.where(edge <= many, edge / many, np.nan), finish[..., at]
+
+
+def run(paths: str, control: str, hosts: float) -> dict[str, Any]:
+    """One state: all finishes in s, and what an empty network needs."""
+    made = experiment(
+        "permutation", *CONTROLS[control], hosts={16: 4, 128: 8}[int(hosts)], size=SIZE, link=CABLE,
+        paths=PATHS[paths], seed=1, dt=0.5e-6,
+    )  # fmt: skip
+    free = SIZE / made.traffic.packet.payload * made.traffic.packet.wire / 12.5e9 + made.traffic.base_rtt().max()
+    return finishes(made) | {"free": free}
+
+
+WAYS = Knob(*PATHS, default="one path a flow", label="paths")
+CONTROL = Knob(*CONTROLS, default="pauses only", label="control")
+HOSTS = Knob(16, 128, default=16, unit="hosts")
+KEPT = kept(
+    __file__,
+    {"paths": WAYS, "control": CONTROL, "hosts": HOSTS},
+    run,
+    "A permutation of 2 MB a host: finishes in s, the slowest first; the least that shares allow; the least alone.",
+)
 
 
 @explorer(
     "permutation",
     title="Everybody sends to somebody else",
-    caption="Sixteen hosts of a fat-tree without oversubscription, each sends half a megabyte to another. Finish "
-    "times, the slowest first. Hashing puts several flows on one link while others are empty, and no control of rates "
-    "can mend that; a path for each packet does.",
-    alt="Bars of finish time falling from left to right, for one path a flow up to several times the line that marks "
-    "the least; for a path a packet all nearly at the line.",
+    caption="Hosts of a fat-tree without oversubscription, each sends 2 MB to another. Finish times, the slowest "
+    "first. Hashing puts several flows on one link while others are empty, and no control of rates can mend that; a "
+    "path for each packet does, for every control that does not read single queues.",
+    alt="A staircase of finish time that falls from left to right, for one path a flow from two to four times the "
+    "line that marks the least; for a path a packet almost flat, just above the line.",
 )
 def permutation(
-    paths: Annotated[Array, Knob(*PATHS, default="one path a flow", label="paths")],
-    control: Annotated[Array, Knob(*CONTROLS, default="pauses only", label="control")],
-    draw: Annotated[Array, Knob(1, 2, default=1, label="draw of the permutation")],
+    paths: Annotated[Array, WAYS],
+    control: Annotated[Array, CONTROL],
+    hosts: Annotated[Array, HOSTS],
 ) -> Figure:
-    """The packet engine, in steps of half a microsecond."""
-    finish = each(sorted_finish, paths, control, draw)
-    least = SIZE * 1.038 / 12.5e9 + 14e-6
+    """The packet engine's, in steps of half a microsecond, kept."""
+    finish = KEPT.read("finish", paths, control, hosts)
+    free, fair = (KEPT.read(name, paths, control, hosts) for name in ("free", "least"))
+    share, steps = stairs(finish)
+    last = finish[..., :1]
     return Figure(
-        x=Axis("flow, the slowest first", "", categories=tuple(str(i + 1) for i in range(HOSTS))),
+        x=Axis("share of the flows, the slowest first", "%", limits=(0, 1)),
         y=Axis("finish", "s"),
-        elements=(Bars("finish", finish, "clos"), Rule(least, "the longest way, empty: {at}", along="y")),
+        elements=(
+            Line("finish", share, steps, "clos"),
+            Rule(free, "the longest way, empty: {at}", along="y"),
+            Rule(np.where(fair > 1.05 * free, fair, np.nan), "fair shares, the last flow: {at}", along="y"),
+        ),
         numbers={
-            "mean": Number(finish.mean(axis=-1, keepdims=True), "s", "mean finish"),
-            "last": Number(finish[..., :1], "s", "last finish"),
-            "times": Number(finish[..., :1] / least, "times", "the least, last flow"),
+            "mean": Number(KEPT.read("mean", paths, control, hosts), "s", "mean finish"),
+            "last": Number(last, "s", "last finish"),
+            "times": Number(last / free, "times", "the least, last flow"),
+            "fair": Number(fair, "s", "last finish of fair shares on the same paths"),
         },
-        reading="{paths}, {control}: flows are done after {mean} on average and {last} at last, {times} the least.",
+        reading="{paths}, {control}, {hosts}: flows are done after {mean} on average and {last} at last, {times} the "
+        "least; fair shares of these paths would take {fair}.",
         failure=lambda s: (
             f"The collective waits {s['times']:.1f} times as long as the network is able to serve it, for a hash."
-            if s["times"] > 2
+            if s["paths"] == "one path a flow"
+            else "Stamps of many paths are read as if one path had all their queues: rates fall, and links idle."
+            if s["times"] > 1.2
             else ""
         ),
     )

@@ -29,9 +29,9 @@ def marking(p_max: float, k_max: float) -> Marking:
     "ramp's end, where a vertical mark counts the most flows.",
 )
 def red_runs_out(
-    k_max: Annotated[Array, Knob(200e3, 400e3, 1e6, 2e6, default=200e3, unit="B", label="K_max")],
-    p_max: Annotated[Array, Knob(0.01, 0.1, default=0.01, unit="%", label="P_max")],
-    rate: Annotated[Array, Knob(5e9, 12.5e9, 50e9, default=5e9, unit="B/s", label="bottleneck, one way")],
+    k_max: Annotated[Array, Knob(100e3, 200e3, 400e3, 1e6, 2e6, 4e6, default=200e3, unit="B", label="K_max")],
+    p_max: Annotated[Array, Knob(0.01, 0.05, 0.2, 1.0, default=0.01, unit="%", label="P_max")],
+    rate: Annotated[Array, Knob(5e9, 12.5e9, 25e9, 50e9, 100e9, default=5e9, unit="B/s", label="bottleneck, one way")],
 ) -> Figure:
     """q* = K_min + p* / slope."""
     slope = p_max / (k_max - K_MIN)
@@ -43,9 +43,9 @@ def red_runs_out(
     guess = K_MIN + rough / slope
     return Figure(
         x=Axis("flows", "", "log"),
-        y=Axis("queue at rest", "B", "log", limits=(5e3, 3e6)),
+        y=Axis("queue at rest", "B", "log", limits=(5e3, 6e6)),
         elements=(
-            Line("cube root", FLOWS, np.where(guess < 3e6, guess, np.nan), "bound"),
+            Line("cube root", FLOWS, np.where(guess < 6e6, guess, np.nan), "bound"),
             Line("exact", FLOWS, queue, "queue"),
             Rule(k_max + 0 * p_max + 0 * rate, "K_max", along="y", ink="failure"),
             Rule(np.where(most < FLOWS[-1], most, np.nan), "no rest beyond {at} flows", ink="failure"),
@@ -57,7 +57,7 @@ def red_runs_out(
         },
         reading=lambda s: (
             f"Up to {s['most']:,.0f} flows have a rest. Ten need {s['marks']:.2%} of their packets marked"
-            + (f", at a queue of {s['ten'] / 1e3:,.0f} KB." if s["ten"] == s["ten"] else ", more than the ramp has.")
+            + (f", at a queue of {s['ten'] / 1e3:,.0f} kB." if s["ten"] == s["ten"] else ", more than the ramp has.")
         ),
         failure=lambda s: (
             f"From {s['most'] + 1:.0f} flows on there is no rest: they need more marks than P_max, and the queue "

@@ -1,54 +1,90 @@
-"""How old a signal may be: DCQCN's margin over flows and delay, as published and exact."""
+"""How old a signal may be: where DCQCN comes to rest, over flows and delay, as published and exact."""
 
+from functools import cache
 from typing import Annotated
 
 import numpy as np
 
 from netlib.congestion import preset
-from netlib.congestion.fluid import critical_delay, dcqcn_loop, phase_margin, published_loop
+from netlib.congestion.fluid import critical_delays, most_flows
 from netlib.course.explorer import Knob, each, explorer
-from netlib.course.figure import Array, Axis, Figure, Line, Number, Rule
+from netlib.course.figure import Array, Axis, Figure, Heat, Number, Rule
 
-CONTROL, MARKING = preset("dcqcn", "fluid"), preset("marking", "same-slope")
-RATE = 5e9  # 40 Gb/s, as in the paper
-FLOWS = np.array([2, 3, 4, 6, 8, 10, 12, 16, 20, 28, 36, 50, 64, 100], float)
-DELAYS = (0.0, 4e-6, 20e-6, 50e-6, 85e-6, 100e-6)
-EXACT, PUBLISHED = dcqcn_loop(CONTROL, MARKING, RATE, FLOWS), published_loop(CONTROL, MARKING, RATE, FLOWS)
+CONTROL = preset("dcqcn", "fluid")
+FLOWS = np.array([2, 3, 4, 5, 6, 8, 10, 12, 14, 16, 20, 28, 36, 50, 64, 100], float)
+DELAYS = np.geomspace(2e-6, 250e-6, 36)
+FORMS = ("as published", "exact")
+RAMPS = {
+    "the paper's, to 200 kB": "dcqcn-paper",
+    "same slope, to 2 MB": "same-slope",
+    "ns-3": "ns3",
+    "SONiC": "sonic",
+}
+RESTS, SWINGS, NONE = 0.0, 1.0, 2.0
+
+
+@cache
+def delays(ramp: str, rate: float) -> tuple[Array, Array]:
+    """(FLOWS,) s: the age from which on each number of flows swings, as published and exact; 0 where always."""
+    return critical_delays(CONTROL, preset("marking", RAMPS[ramp], rate), rate, FLOWS)
+
+
+def most(ramp: str, rate: float) -> float:
+    """How many flows the ramp can give the marks they need."""
+    return float(most_flows(CONTROL, preset("marking", RAMPS[ramp], rate), rate))
+
+
+def kinds(form: str, ramp: str, rate: float) -> Array:
+    """(DELAYS, FLOWS): RESTS, SWINGS or NONE."""
+    swings = DELAYS[:, None] > delays(ramp, rate)[FORMS.index(form)]
+    return np.where(most(ramp, rate) < FLOWS, NONE, np.where(swings, SWINGS, RESTS))
 
 
 @explorer(
     "stability-map",
     title="How old a signal may be",
-    caption="Phase margin of DCQCN at 40 Gb/s by flows, for a delay of the marks: linearised exactly at the exact "
-    "fixed point, and as published in 2016. Below zero a small push grows into a swing.",
-    alt="Two curves of phase margin against flows, both lowest near ten; the published one is lower in the middle and "
-    "higher at the right, and each may cross a horizontal line at zero.",
+    caption="Does DCQCN come to rest, for a number of flows and an age of the marks? By the phase margin: linearised "
+    "exactly at the exact fixed point, or as published in 2016. Where the ramp of marks is too short for so many "
+    "flows there is no rest to come to. The clocks of DCQCN are fixed times, so a faster link needs a younger signal.",
+    alt="A map of flows and age of the signal in three classes. Young signals rest, old ones swing; the border dips in "
+    "the middle, far deeper in the published form; a block on the right has no rest when the ramp is short.",
 )
 def stability_map(
-    delay: Annotated[Array, Knob(*DELAYS, default=50e-6, unit="s", label="age of the signal")],
+    form: Annotated[Array, Knob(*FORMS, default="exact", label="linearised")],
+    ramp: Annotated[Array, Knob(*RAMPS, default="the paper's, to 200 kB", label="the switch's ramp")],
+    rate: Annotated[Array, Knob(5e9, 12.5e9, 50e9, default=5e9, unit="B/s", label="bottleneck, one way")],
 ) -> Figure:
-    """Margins of both loops at one delay."""
-    exact = each(lambda late: phase_margin(EXACT, late), delay)
-    published = each(lambda late: phase_margin(PUBLISHED, late, "delay"), delay)
-    ten = int(np.flatnonzero(FLOWS == 10)[0])
+    """Age against critical delay, flows against the most that rest."""
+    kind = each(lambda *state: kinds(*state).ravel(), form, ramp, rate)
+    ten = each(lambda f, r, c: delays(r, c)[FORMS.index(f)][FLOWS == 10], form, ramp, rate)
     return Figure(
         x=Axis("flows", "", "log"),
-        y=Axis("phase margin", "degrees", limits=(-25, 65)),
+        y=Axis("age of the signal", "s", "log"),
         elements=(
-            Line("exact", FLOWS, exact, "model"),
-            Line("published", FLOWS, published, "bound"),
-            Rule(0.0, "below: swings", along="y", ink="failure"),
+            Heat(
+                "a push",
+                FLOWS,
+                DELAYS,
+                kind.reshape((*kind.shape[:-1], DELAYS.size, FLOWS.size)),
+                Axis("what becomes of a push", categories=("dies out", "swings", "no rest")),
+                ("useful", "lost", "bound"),
+            ),
+            Rule(85e-6, "{at}", along="y", ink="measured"),
         ),
         numbers={
-            "exact": Number(exact[..., ten : ten + 1], "degrees", "exact margin of ten flows"),
-            "published": Number(published[..., ten : ten + 1], "degrees", "published margin of ten flows"),
-            "late": Number(critical_delay(EXACT)[ten], "s", "critical delay of ten flows, exact"),
+            "ten": Number(ten, "s", "age from which on ten flows swing"),
+            "most": Number(each(lambda f, *state: most(*state), form, ramp, rate), "flows", "most flows that rest"),
+            "resting": Number((kind == RESTS).mean(axis=-1, keepdims=True), "%", "of the map at rest"),
         },
-        reading="With marks {delay} old, ten flows have a margin of {exact}, by the published form {published}. "
-        "Exactly they begin to swing at {late}.",
+        reading=lambda s: (
+            f"Linearised {'exactly' if s['form'] == 'exact' else s['form']}, at {s['rate'] * 8e-9:.0f} Gb/s, ten flows "
+            + (f"swing when their marks are {s['ten'] * 1e6:,.1f} us old." if s["ten"] > 0 else "swing at any age.")
+        ),
         failure=lambda s: (
-            "Ten flows swing: a small push grows into a cycle between an empty queue and a full one."
-            if s["exact"] < 0
+            f"Beyond {s['most']:,.0f} flows nothing rests, however young the signal: the ramp ends."
+            if s["most"] < FLOWS[-1]
+            else "Ten flows swing with a signal as young as a round trip with a little queue in it."
+            if s["ten"] < 20e-6
             else ""
         ),
     )

@@ -1,13 +1,13 @@
 """A flow that shares nothing but a sender with an incast."""
 
-from functools import cache
 from typing import Annotated, Any
 
 import numpy as np
 
-from netlib.congestion.experiments import Around, Experiment, experiment
-from netlib.course.explorer import Knob, each, explorer
+from netlib.congestion.experiments import Around, experiment
+from netlib.course.explorer import Knob, explorer
 from netlib.course.figure import Array, Axis, Figure, Line, Number, Rule
+from netlib.course.kept import kept
 
 SENDERS = 4
 HELD: dict[str, tuple[str, str, Around]] = {
@@ -21,19 +21,20 @@ TIME = np.arange(0, UNTIL, EVERY * STEP)
 LINE = 12.5e9
 
 
-@cache
-def seen(held: str) -> Experiment:
-    """The run of a state."""
+def run(held: str) -> dict[str, Any]:
+    """One state: shares of the line that the sender's two flows are acknowledged, at TIME."""
     control, name, around = HELD[held]
-    return experiment(
+    found = experiment(
         "victim", control, name, hosts=SENDERS, size=24e6, around=around, until=UNTIL, dt=STEP, every=EVERY
-    )
+    ).run
+    return {
+        flow: np.interp(TIME, found.time, found.rate[:, column]) / LINE
+        for flow, column in {"victim": -1, "other": 0}.items()
+    }
 
 
-def rate(held: Any, flow: int) -> Array:
-    """Share of the line that a flow is acknowledged."""
-    found = seen(str(held)).run
-    return np.asarray(np.interp(TIME, found.time, found.rate[:, flow]) / LINE)
+BY = Knob(*HELD, default="pauses", label="held back by")
+KEPT = kept(__file__, {"held": BY}, run, "Shares of a sender's line: the victim's, and of its flow in the incast.")
 
 
 @explorer(
@@ -46,11 +47,10 @@ def rate(held: Any, flow: int) -> Array:
     "runs well above the other.",
 )
 def victim(
-    held: Annotated[Array, Knob(*HELD, default="pauses", label="held back by")],
+    held: Annotated[Array, BY],
 ) -> Figure:
-    """The packet engine; the last third of the time is the steady part."""
-    own = each(lambda h: rate(h, -1), held)
-    other = each(lambda h: rate(h, 0), held)
+    """The packet engine's, kept; the last third of the time is the steady part."""
+    own, other = KEPT.read("victim", held), KEPT.read("other", held)
     late = TIME > 1.2e-3
     return Figure(
         x=Axis("time", "s", limits=(0, UNTIL)),

@@ -9,6 +9,7 @@ powertcp      telemetry or round trips: by power, queue and its growth together
 nscc          marks and delay together: UEC 1.0
 credits       what the receiver asks for: RCCC, EQDS, NDP
 uncontrolled  line rate or a fixed window
+mixture       two of them side by side, a part of the flows each
 clocks        timers and round trips of many flows
 windows       bytes in flight
 telemetry     what switches stamp on packets

@@ -58,9 +58,9 @@ class SwiftSender:
         gain = control.ai * heard.acked / self.wire / np.maximum(packets, 1)
         may_cut = (now >= self._may_cut) & (lost | (new & (late > 1)))
         share = np.where(lost, control.max_cut, np.minimum(control.beta * np.maximum(1 - 1 / late, 0), control.max_cut))
-        changed = np.where(may_cut, packets * (1 - share), np.where(new & (late <= 1), packets + gain, packets))
+        changed = np.where(may_cut, packets * (1 - share), np.where(new & (late < 1), packets + gain, packets))
         self._may_cut[may_cut] = now + rtt[may_cut]
         self.packets = np.clip(changed, control.min_window, self.most)
         self.window = self.packets * self.wire
         paced = self.window / rtt
-        self.rate = np.where(self.packets < 1, np.where(new, paced, self.rate), self.line)
+        self.rate = np.where(self.packets < 1, np.where(new | lost, paced, self.rate), self.line)

@@ -35,11 +35,11 @@ class Said:
             at=SimpleNamespace(link=np.array([traffic.receiver[0]])), by_flow_mean=lambda each: each,
         )  # fmt: skip
 
-    def says(self, acked=0.0, marked=0.0, lost=0.0, delay=0.0, step=0, length=0.0, gone=0.0):
+    def says(self, acked=0.0, marked=0.0, lost=0.0, delay=0.0, step=0, length=0.0, gone=0.0, cnp=False):
         """One step's news: the stamps are of `step`."""
         self.engine.log_length[step % LOG], self.engine.log_gone[step % LOG] = length, gone
         full = [np.broadcast_to(np.asarray(each, float), self.flows).copy() for each in (acked, marked, lost, delay)]
-        return Told(*full, step, self.engine)
+        return Told(*full, np.broadcast_to(np.asarray(cnp, bool), self.flows).copy(), step, self.engine)
 
 
 @dataclass
@@ -48,6 +48,7 @@ class Told:
     marked: np.ndarray
     lost: np.ndarray
     wait: np.ndarray
+    cnp: np.ndarray
     step: int
     _engine: SimpleNamespace
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from netlib.congestion import preset
 from netlib.congestion.packets.drops import Buffers
 from netlib.congestion.packets.engine import Engine, Switches, run
 from netlib.congestion.packets.recovery import Recovery
@@ -17,7 +18,7 @@ from tests.congestion.packets.senders.spoken import HTSIM, Said, incasts, jain, 
 QUEUE = 43 * 4150
 TRIM = Switches(buffers=Buffers(QUEUE, trim=True))
 AGAIN = Recovery("selective-repeat", timeout=np.inf)
-RCCC, NDP = Credits(1.5, 0.99, 1.5, packets=4), Credits(1.0, 1.0, np.inf, echo=True)
+RCCC, NDP = preset("credits", "rccc", 12.5e9), Credits(1.0, 1.0, np.inf, echo=True)
 TWO = incast(2, 1e6, Link(1e-6, 50e9), Packet(1000, 1000))
 
 

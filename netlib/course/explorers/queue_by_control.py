@@ -1,0 +1,120 @@
+"""What an incast costs under each control: the queue that stands, and how far apart the senders finish."""
+
+from typing import Annotated, Any
+
+import numpy as np
+
+from netlib.congestion.experiments import experiment
+from netlib.course.explorer import Knob, explorer
+from netlib.course.figure import Array, Axis, Bars, Figure, Number, Panel, Rule
+from netlib.course.kept import kept
+from netlib.links import Link
+
+CONTROLS = {
+    "none": ("uncontrolled", "line-rate"),
+    "DCQCN": ("dcqcn", "ns3"),
+    "DCTCP": ("dctcp", "ns3"),
+    "Swift": ("swift", "htsim"),
+    "HPCC": ("hpcc", "paper"),
+    "PowerTCP": ("powertcp", "ns3-datacenter"),
+    "NSCC": ("nscc", "uec-1.0"),
+    "RCCC": ("credits", "rccc"),
+    "EQDS": ("credits", "eqds"),
+}
+LINE, SIZE = 12.5e9, 2e6
+SMALLEST = 1e-2  # round trips: what the log axis shows of an empty queue
+
+
+def run(control: str, senders: float, trip: float) -> dict[str, Any]:
+    """One state: the queue while all send, in round trips of the link, and finishes over the least."""
+    step = min(0.5e-6, trip / 9)
+    made = experiment(
+        "incast", *CONTROLS[control], hosts=int(senders), size=SIZE, link=Link(trip / 4, LINE), dt=step, every=8
+    )
+    finish, seen = made.run.finish / made.ideal.max(), made.run
+    late = (seen.time > 0.3 * seen.finish.min()) & (seen.time < seen.finish.min())
+    queue = seen.queue[late, 0] / (LINE * made.traffic.base_rtt().max())
+    return {
+        "mean": queue.mean(), "high": np.percentile(queue, 95),
+        "first": finish.min(), "last": finish.max(), "least": made.ideal.max(),
+    }  # fmt: skip
+
+
+CONTROL = Knob(*CONTROLS, default="RCCC", label="read")
+SENDERS = Knob(8, 16, 32, default=8, unit="senders")
+TRIP = Knob(4e-6, 14e-6, 40e-6, default=14e-6, unit="s", label="round trip")
+KEPT = kept(
+    __file__,
+    {"control": CONTROL, "senders": SENDERS, "trip": TRIP},
+    run,
+    "An incast of 2 MB a sender: queue while all send in round trips of the link, finish over the least, least in s.",
+)
+
+
+@explorer(
+    "queue-by-control",
+    title="What a control costs",
+    caption="Hosts send 2 MB each to one at 100 Gb/s, from the same moment. Above, the queue in front of the receiver "
+    "while all of them send, as time that it takes to drain, in round trips: mean, and what it stays below for "
+    "19 twentieths of the time. Below, when the first and the last sender are done, over what a full link needs. "
+    "Short bars above, and two at the line below, are what a control should have; a bar that reaches the top goes on.",
+    alt="Bars for nine controls in two strips. Above, on a log axis, queues from a hundredth of a round trip to over a "
+    "hundred; below, pairs of bars of first and last finish, most near a line at one, DCQCN's well above it.",
+)
+def queue_by_control(
+    control: Annotated[Array, CONTROL],
+    senders: Annotated[Array, SENDERS],
+    trip: Annotated[Array, TRIP],
+) -> Figure:
+    """The packet engine's, kept."""
+
+    def every(name: str) -> Array:
+        return np.concatenate(
+            [KEPT.read(name, np.full(senders.shape, each), senders, trip) + 0 * senders for each in CONTROLS], axis=-1
+        )
+
+    chosen = np.select([control == name for name in CONTROLS], [*range(len(CONTROLS))], np.nan)
+
+    def own(name: str) -> Array:
+        return KEPT.read(name, control, senders, trip)
+
+    return Figure(
+        x=Axis("control", categories=tuple(CONTROLS)),
+        y=Axis("queue, round trips", "", "log", limits=(SMALLEST, 1000)),
+        elements=(
+            Bars("mean", np.maximum(every("mean"), SMALLEST), "queue"),
+            Bars("19 of 20 below", np.maximum(every("high"), SMALLEST), "latency"),
+            Rule(1.0, "one round trip", along="y"),
+            Rule(chosen, "read below", ink="measured"),
+        ),
+        below=Panel(
+            Axis("finish, times the least", "", limits=(0, 2)),
+            (
+                Bars("first done", every("first"), "useful"),
+                Bars("last done", every("last"), "lost"),
+                Rule(1.0, "a full link", along="y"),
+            ),
+            height=0.8,
+        ),
+        numbers={
+            "waits": Number(own("mean"), "round trips", "mean queue of the control that is read"),
+            "first": Number(own("first"), "times", "the least, first finish"),
+            "last": Number(own("last"), "times", "the least, last finish"),
+            "deepest": Number(every("mean").max(axis=-1, keepdims=True), "round trips", "deepest mean queue of all"),
+        },
+        reading=lambda s: (
+            f"{s['control']}, {s['senders']:.0f} senders, {s['trip'] * 1e6:.0f} us: while all send, a packet waits "
+            + (f"{s['waits']:,.0f}" if s["waits"] >= 10 else f"{s['waits']:.2f}")
+            + f" round trips; the first sender is done after {s['first']:.2f}, the last after {s['last']:.2f} of the "
+            "time that a full link needs."
+        ),
+        failure=lambda s: " ".join(
+            said
+            for said, holds in (
+                ("Too deep: everybody who shares the queue waits longer for it than for the way.", s["waits"] > 2),
+                ("Idle: the link is empty for a part of the time.", s["last"] > 1.15),
+                ("Unfair: the first has gone before the last had its share.", s["first"] < 0.85 * s["last"]),
+            )
+            if holds
+        ),
+    )
