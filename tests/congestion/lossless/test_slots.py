@@ -152,6 +152,17 @@ def test_pause_frames_are_counted_once_for_each_pause() -> None:
         begins = (np.diff(ran.shut[:, gate].astype(int)) == 1).sum()
         assert abs(begins - ran.frames[gate]) <= 1
     assert ran.frames[3] == 0
+    assert ran.most.tolist() == ran.held.max(axis=0).tolist()
+
+
+@pytest.mark.parametrize("gap", [0.0, 20e3, 60e3])
+def test_a_queue_falls_by_the_hysteresis_before_its_link_goes_on(gap: float) -> None:
+    rule = Pfc(1e9, 0, 200e3, gap, 0)
+    ran = run_slots(incast(2, ENDLESS, LINK, PACKET), 1e-3, rule, rng(), every=1)
+    lowest = ran.held[ran.time > 0.3e-3, 0].min()
+    assert 200e3 - gap - 3 * 2 * US * RATE <= lowest <= 200e3 - gap
+    none = run_slots(incast(2, ENDLESS, LINK, PACKET), 1e-3, Pfc(1e9, 0, 200e3, 0, 0), rng())
+    assert ran.frames[0] <= none.frames[0]
 
 
 @settings(max_examples=20, deadline=None)
