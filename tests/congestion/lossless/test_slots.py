@@ -138,6 +138,28 @@ def test_a_gate_without_credits_is_shown_as_shut() -> None:
     assert ran.frames.sum() == 0
 
 
+def test_the_dynamic_threshold_falls_as_the_switch_fills() -> None:
+    """Four equal queues of q pause at q = (buffer - 4 q) / 2: at a sixth of it; what is on the cable comes on top."""
+    rule = Pfc(buffer=1.2e6, alpha=0.5, xoff=0, hysteresis=2 * WIRE, response=0)
+    ran = run_slots(incast(4, ENDLESS, LINK, PACKET), 1e-3, rule, rng())
+    assert ran.most[:4].min() > 200e3 - WIRE
+    assert ran.most[:4].max() < 200e3 + RATE * 2 * US + 3 * WIRE
+
+
+def test_news_take_the_cable_both_ways() -> None:
+    """A gate is shut a latency after it is wanted shut, and open a latency after it is wanted open."""
+    slots = Slots(incast(2, ENDLESS, LINK, PACKET), PFC, rng())
+    lag = round(US / slots.slot)
+    wanted, shut = [], []
+    for _ in range(600):
+        slots.advance()
+        waits = slots.waits()
+        wanted.append(bool(waits.asked[0]))
+        shut.append(bool(waits.shut[0]))
+    assert sum(wanted) > 100
+    assert shut[lag:] == wanted[:-lag]
+
+
 def test_a_flow_starts_when_it_should_and_stops_when_it_is_done() -> None:
     made = traffic([[0, 2], [1, 2]], [10 * WIRE, 20 * WIRE], [RATE] * 3, [1e-6] * 3, PACKET, start=[0, 50e-6])
     ran = run_slots(made, 100 * US, None, rng(), every=4)
