@@ -1,8 +1,11 @@
 """Hearing: a sender reads what the queues were like when its byte left them, however long ago that was."""
 
+from types import SimpleNamespace
+
 import numpy as np
 
 from netlib.congestion.packets.engine import Engine, Heard, Switches
+from netlib.congestion.packets.stamps import Stamped
 from netlib.congestion.packets.traffic import Packet, Traffic, traffic
 from tests.congestion.packets.steady import Steady
 
@@ -77,3 +80,17 @@ def test_cables_that_take_longer_than_any_queue_holds() -> None:
     assert witness.oldest > 550
     assert engine.log > witness.oldest
     assert witness.read > 2000
+
+
+def test_a_longer_log_keeps_what_it_had() -> None:
+    """Doubled in its third turn and again in the next step: the rows of the steps before stay those of their steps."""
+    log = Stamped(queues=1, hops=2, around=4)
+    first = len(log.waited)
+    begin = 2 * first + first // 2 + first  # steps whose rows differ in the two sizes
+    for step in range(begin + 2):
+        wait = 0.0 if step < begin else first * (step - begin + 1.0)
+        log.note(step, SimpleNamespace(waited=np.array([wait]), length=np.array([step]), gone=np.array([2 * step])))
+    assert len(log.waited) >= 4 * first
+    kept = np.arange(begin - first, begin + 2)
+    assert log.length[kept % len(log.length), 0].tolist() == kept.tolist()
+    assert log.gone[kept % len(log.gone), 0].tolist() == (2 * kept).tolist()
