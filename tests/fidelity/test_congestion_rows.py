@@ -1,6 +1,7 @@
 """Rows about congestion: unseen ones by formulas written here, recorded runs run again, reasons for the rest."""
 
 import csv
+import re
 from dataclasses import fields, replace
 
 import numpy as np
@@ -10,11 +11,13 @@ from hypothesis import strategies as st
 
 from netlib.fidelity import congestion_runs, judge, published_rows
 from netlib.fidelity.congestion_runs import cases, recorded, run_or_recorded, runs_of, seeds_of, write_runs
+from netlib.fidelity.misses import EXPLAINED
 from netlib.fidelity.models_congestion import predict_congestion
 from netlib.fidelity.params import read_params
 from netlib.fidelity.peers import LAWS, RATE, Case, Measured, law_of, measured, switches_of, traffic_of
 from netlib.fidelity.prediction import Unanswerable
 from netlib.fidelity.score import half_digit
+from netlib.topology import completion_times
 
 OWN = [row for row in published_rows() if row["scenario"]]
 
@@ -245,6 +248,24 @@ def test_the_price_of_one_path_is_that_of_htsim():
             [getattr(row, name) for row in judge([means[one], means[many]])] for name in ("model", "published")
         )
         assert ours[0] / ours[1] == pytest.approx(theirs[0] / theirs[1], rel=0.10)
+
+
+def test_the_luck_of_a_draw_is_what_the_misses_say():
+    """Permutations shared out max-min fairly: 50 draws against the words about 200."""
+    (said,) = (each.reason for each in EXPLAINED if each.cause == "permutations on one path each")
+    words = r"average at (\d+) us with a standard deviation of (\d+), and last at (\d+) with one of (\d+)"
+    mean, spread, last, wide = map(float, re.findall(words, said)[0])
+    finish = []
+    for seed in range(50):
+        case = Case("htsim", "pauses", "permutation", 128, 2e6, seed=seed)
+        made = traffic_of(case, law_of(case), np.random.default_rng(seed))
+        finish.append(completion_times(made.way, made.wire, made.capacity) * 1e6 + 14)
+    means, lasts = np.mean(finish, axis=1), np.max(finish, axis=1)
+    assert means.mean() == pytest.approx(mean, abs=3 * spread / 50**0.5)
+    assert lasts.mean() == pytest.approx(last, abs=3 * wide / 50**0.5)
+    assert means.std() == pytest.approx(spread, rel=0.35)
+    assert lasts.std() == pytest.approx(wide, rel=0.35)
+    assert 0.1 < (lasts > 800).mean() < 0.4
 
 
 # ---------------------------------------------------------------- peers
