@@ -105,18 +105,21 @@ def _bursts() -> Iterator[Line]:
 
 
 _WHY = {
-    (2, 4e-6): "cuts are events: packets never rest",
-    (8, 4e-6): "marks are drawn, flows cut one by one",
-    (64, 4e-6): "no rest on the ramp",
-    (8, 85e-6): "the signal is too old to rest",
+    (2, 4e-6, "departure"): "cuts are events: packets never rest",
+    (8, 4e-6, "departure"): "marks are drawn, flows cut one by one",
+    (64, 4e-6, "departure"): "no rest on the ramp: the end of it is one",
+    (64, 4e-6, "arrival"): "a mark waits in the queue that it reports",
+    (8, 85e-6, "departure"): "the signal is too old to rest",
 }
 
 
 def _rests() -> Iterator[Line]:
     for case in CASES:
-        if why := _WHY.get((case.flows, case.delay)):
+        if why := _WHY.get((case.flows, case.delay, case.when)):
             fluid, packets = (rests()[engine, case] for engine in ("fluid", "packets"))
             named = f"queue of {case.flows} flows of DCQCN, signal {case.delay * 1e6:.0f} µs old"
+            if case.when == "arrival":
+                named += ", packets marked on arrival"
             seen = f"{why}; fluid {_range(fluid)}, packets {_range(packets)} kB"
             yield named, rest_queue(case) / 1e3, fluid.mean / 1e3, packets.mean / 1e3, "kB", seen
 

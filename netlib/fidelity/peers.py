@@ -62,7 +62,7 @@ class Law:
 
 
 _PAUSED = Pfc(np.inf, 0.0, 15 * 4150.0, 3 * 4150.0, 0.0)  # -pfc_thresholds 12 15
-_RCCC = Credits(1.5, 0.99, 1.5, packets=4)
+_RCCC = Credits(1.5, 0.99, 1.5, packets=4)  # main_uec.cpp paces credits at 0.99 of the link
 LAWS: Mapping[tuple[str, str], Law] = {
     ("ns-3", "DCQCN"): Law(preset("dcqcn", "ns3-datacenter"), _SMALL, marks=True),
     ("ns-3", "DCQCN, window"): Law(replace(preset("dcqcn", "ns3-datacenter"), window=1.0), _SMALL, marks=True),

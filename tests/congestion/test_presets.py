@@ -119,6 +119,10 @@ def test_nscc_and_timely_and_hpcc() -> None:
     assert (preset("hpcc", "printed").max_stage, preset("hpcc", "paper").max_stage) == (5, 0)
     changed = {each.field: each.ratio for each in differences(preset("timely", "fluid"), preset("timely", "patched"))}
     assert changed == {"patched": None, "beta": pytest.approx(0.01)}
+    paper, ns3 = preset("timely", "paper"), preset("timely", "ns3-datacenter")
+    assert (paper.delta * 8, paper.hyper, paper.min_rate) == (10e6, 5, 0)
+    assert (ns3.delta * 8, ns3.delta * ns3.hyper * 8, ns3.min_rate * 8, ns3.segment) == (50e6, 100e6, 100e6, inf)
+    assert {each.field for each in differences(paper, ns3)} == {"delta", "hyper", "min_rate", "segment"}
     swift = preset("swift", "htsim")
     assert swift.base / swift.per_hop == pytest.approx(6.55)
     assert swift.fs_range == pytest.approx(5 * swift.base)

@@ -24,7 +24,13 @@ from netlib.congestion.fluid.planes import Plane, plane_path, power_left
 from netlib.congestion.fluid.published import corrected, published_loop
 from netlib.congestion.fluid.rest import Rest, cube_root_marks, most_flows, rest_point
 from netlib.congestion.fluid.stability import StabilityMap, dcqcn_loop, growth, stability_map
-from netlib.congestion.fluid.timely import timely_convergence, timely_margin, timely_rest, timely_run
+from netlib.congestion.fluid.timely import (
+    timely_convergence,
+    timely_margin,
+    timely_most_flows,
+    timely_rest,
+    timely_run,
+)
 from netlib.congestion.fluid.verdicts import Verdicts, critical_delays, dcqcn_verdicts
 from netlib.congestion.fluid.window import hpcc_rest, power_tcp_rest, swift_target, window_run
 
@@ -64,6 +70,7 @@ __all__ = [
     "swift_target",
     "timely_convergence",
     "timely_margin",
+    "timely_most_flows",
     "timely_rest",
     "timely_run",
     "window_run",

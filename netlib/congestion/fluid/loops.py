@@ -125,16 +125,32 @@ def crossings(loop: Callable[[Floats], Complex], cases: tuple[int, ...]) -> Floa
     return found
 
 
+def lag_left(loop: Callable[[Floats], Complex], cases: tuple[int, ...]) -> tuple[Floats, Floats]:
+    """Frequencies with |L| = 1, and the angle of -L there in radians, both (..., 3); nan and inf where there are fewer.
+
+    The angle is followed from the lowest frequency on: a signal a whole turn late is no signal in time.
+
+    >>> late = lambda w: 1e3 / (1j * w) * np.exp(-2j * np.pi * w / 1e3)
+    >>> (np.degrees(lag_left(late, ())[1]).round(3) + 0.0).tolist()
+    [-270.0, inf, inf]
+    """
+    omega = crossings(loop, cases)
+    there = np.isfinite(omega)
+    at = np.where(there, omega, 1.0)
+    followed = np.unwrap(np.angle(-loop(np.broadcast_to(OMEGAS, (*cases, OMEGAS.size)))), axis=-1)
+    near = np.take_along_axis(followed, np.minimum(np.searchsorted(OMEGAS, at), OMEGAS.size - 1), axis=-1)
+    angle = np.angle(-loop(at))
+    whole = angle + 2 * np.pi * np.round((near - angle) / (2 * np.pi))
+    return omega, np.where(there, whole, np.inf)
+
+
 def margin_of(loop: Callable[[Floats], Complex], cases: tuple[int, ...]) -> Floats:
     """Phase margin in degrees: the least angle of -L over all frequencies with |L| = 1; inf if there is none.
 
     >>> float(margin_of(lambda w: 1e3 / (1j * w), ()).round(6)), float(margin_of(lambda w: 0j * w, ()))
     (90.0, inf)
     """
-    omega = crossings(loop, cases)
-    there = np.isfinite(omega)
-    angle = np.degrees(np.angle(-loop(np.where(there, omega, 1.0))))
-    return np.asarray(np.where(there, angle, np.inf).min(axis=-1))
+    return np.asarray(np.degrees(lag_left(loop, cases)[1]).min(axis=-1))
 
 
 @declared
@@ -171,8 +187,7 @@ def critical_delay(loop: Loop) -> Floats:
     """
     cases = loop.gain.shape
     none = np.zeros(cases)
-    omega = crossings(lambda w: loop.at_delay(w, none), cases)
+    omega, angle = lag_left(lambda w: loop.at_delay(w, none), cases)
     there = np.isfinite(omega)
-    angle = np.angle(-loop.at_delay(np.where(there, omega, 1.0), none))
     delay = np.where(there, np.maximum(angle, 0.0) / np.where(there, omega, 1.0), np.inf)
     return np.asarray(delay.min(axis=-1))

@@ -199,6 +199,21 @@ def timely_margin(
 
 
 @declared
+def timely_most_flows(
+    control: Timely, capacity: float, propagation: float = 0.0, *, form: Literal["exact", "published"] = "exact"
+) -> int:
+    """The largest number of flows, up to 1,000, at which patched TIMELY's rest has a positive margin; 0 if none has.
+
+    >>> patched = Timely(True, 0.875, 0.008, 1.25e6, 50e-6, 500e-6, 20e-6, 16e3, float("inf"))
+    >>> timely_most_flows(patched, 1.25e9, form="published"), timely_most_flows(patched, 1.25e9)
+    (39, 19)
+    """
+    flows = np.arange(1, 1001)
+    stable = timely_margin(control, capacity, flows, propagation, form=form) > 0
+    return int(flows[stable].max(initial=0))
+
+
+@declared
 @formula
 def timely_convergence(control: Timely, flows: ArrayLike) -> Floats:
     """Seconds until patched TIMELY is fair to a tenth of the fair share: 2 segment ln(10 N) / (delta (N - 1)).

@@ -67,12 +67,10 @@ class Slots:
         self._flying: list[list[tuple[int, int]]] = [[] for _ in range(self._turn)]
         self._news: list[list[tuple[int, bool]]] = [[] for _ in range(self._turn)]
         self.now = 0
-        credits = isinstance(rule, LinkCredits)
-        buffered = set(self._ingress) if credits else set()
-        most = int(rule.buffer // self.wire) if isinstance(rule, LinkCredits) else NEVER
-        if most < 1:
+        room, buffered = NEVER, set(self._ingress)
+        if isinstance(rule, LinkCredits) and (room := int(rule.buffer // self.wire)) < 1:
             raise ValueError(f"rule: a buffer below a packet of {self.wire:g} bytes lets nothing pass; give more")
-        self._credit = [most if g in buffered else NEVER for g in range(gates)]
+        self._credit = [room if g in buffered else NEVER for g in range(gates)]
         self.shut, self._wants = [False] * gates, [False] * gates
         self.held, self.most = [0] * gates, [0] * gates
         self.frames, self.stopped = [0] * gates, [0] * gates

@@ -107,7 +107,8 @@ def flow_shares(
 ) -> Floats:  # fmt: skip
     """(F,) share of its NIC's rate that each flow gets if all send what they can; the first `skip` is left out.
 
-    `model` is the packet engine or the slot model. `rule` None: switches with room for all.
+    `model` is the packet engine or the slot model; on the two victims here both are within a tenth of the shares above.
+    `rule` None: switches with room for all.
 
     >>> made = sender_victim(4, Link(1e-6, 50e9), Packet(4096, 4096))
     >>> pfc = Pfc(buffer=1e9, alpha=0, xoff=400e3, hysteresis=8e3, response=0)

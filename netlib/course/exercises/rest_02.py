@@ -1,7 +1,8 @@
 from functools import cache
+from typing import Literal
 
 from netlib.congestion import preset
-from netlib.congestion.fluid import timely_rest, timely_run
+from netlib.congestion.fluid import timely_most_flows, timely_rest, timely_run
 from netlib.congestion.parameters import Timely
 from netlib.course.exercises import exercise
 from netlib.units import KB, gbps
@@ -32,6 +33,11 @@ def band() -> float:
     """Flows at which the queue at rest makes the round trip as long as t_high: each flow adds the same bytes."""
     none, one = 2 * queue(1) - queue(2), queue(2) - queue(1)
     return (RATE * told("patched").t_high - none) / one
+
+
+def most(form: Literal["exact", "published"]) -> int:
+    """Flows up to which the patch's rest has a positive margin."""
+    return timely_most_flows(told("patched"), RATE, form=form)
 
 
 EXERCISE = exercise(
@@ -71,7 +77,10 @@ EXERCISE = exercise(
         },
         "flows": {
             80: "that many flows add the whole 500 us; C t_low is there as well",
-            39: "that is the number up to which the rest is stable; the question is how far the rest itself goes",
+            most(
+                "published"
+            ): "up to there the published margins are positive; the question is how far the rest itself goes",
+            most("exact"): "up to there the rest is stable; the question is how far the rest itself goes",
         },
     },
     right=(("2.33x", "219 kB", "72 flows"), {"kept": 7 / 3, "queue": 218.75, "flows": 72}),
@@ -79,6 +88,7 @@ EXERCISE = exercise(
         f"The ratio stays {kept():.2f}, seven to three, for ever: a law that looks only at the change of the queue "
         "has as many rests as there are ways to share. The patch looks at the queue itself, and all its flows see the "
         f"same one: a single rest, and a fair one, {queue() / KB:.0f} kB for 20 flows. It grows with each flow and "
-        f"leaves the band at {band():.0f} flows; it ceases to be stable long before, beyond 39."
+        f"leaves the band at {band():.0f} flows; it ceases to be stable long before: "
+        f"beyond {most('published')} by the published margins, beyond {most('exact')} by those of its own equations."
     ),
 )

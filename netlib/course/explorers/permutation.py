@@ -31,11 +31,14 @@ def finishes(made: Experiment, every: int = 1) -> dict[str, Any]:
 
 
 def stairs(finish: Array) -> tuple[Array, Array]:
-    """Sorted finishes (..., n), perhaps with gaps at their end, as steps over shares of the flows: x and y."""
+    """Sorted finishes (..., n), perhaps with gaps at their end, as steps over shares of the flows: x and y.
+
+    Where there are fewer flows than places, the last step repeats, so that every place has a value to read.
+    """
     many = np.isfinite(finish).sum(axis=-1, keepdims=True)
-    at = np.repeat(np.arange(finish.shape[-1]), 2)
-    edge = at + np.tile([0, 1], finish.shape[-1])
-    return np.where(edge <= many, edge / many, np.nan), finish[..., at]
+    at = np.minimum(np.repeat(np.arange(finish.shape[-1]), 2), many - 1)
+    edge = np.minimum(np.arange(2 * finish.shape[-1]) // 2 + np.arange(2 * finish.shape[-1]) % 2, many)
+    return edge / many, np.take_along_axis(finish, at, axis=-1)
 
 
 def run(paths: str, control: str, hosts: float) -> dict[str, Any]:

@@ -21,7 +21,7 @@ GIVEN = {
 OWN = {
     "hpcc_rest": {"control": Hpcc(0.95, 0, 80.0)}, "power_tcp_rest": {"control": PowerTcp(0.9, 100.0, False)},
     "window_run": {"control": PowerTcp(0.9, 100.0, False)}, "swift_target": {"control": SWIFT},
-    **{name: {"control": PATCHED} for name in ("timely_run", "timely_rest", "timely_margin", "timely_convergence")},
+    **{f"timely_{name}": {"control": PATCHED} for name in ("run", "rest", "margin", "most_flows", "convergence")},
 }  # fmt: skip
 STEPS = {  # long steps: what is refused or not is the same, and done at once
     "dcqcn_run": {"step": 0.01, "rng": np.random.default_rng(0)},

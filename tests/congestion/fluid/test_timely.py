@@ -11,6 +11,7 @@ from netlib.congestion.fluid import (
     rest_point,
     timely_convergence,
     timely_margin,
+    timely_most_flows,
     timely_rest,
     timely_run,
 )
@@ -47,6 +48,17 @@ def test_runs_side_with_the_exact_margin():
     assert still.tolist() == (exact > 0).tolist() == [True, True, True, True, False, False]
     assert (published > 0).tolist() == [False, True, True, True, True, True]
     np.testing.assert_allclose(run.mean[still], timely_rest(PATCHED, 1.25e9, many)[still], rtol=1e-3)
+
+
+def test_a_margin_does_not_begin_again_after_a_whole_turn():
+    """With 300 flows the signal is more than half a turn late: less than no margin, and not plenty. Runs agree."""
+    many = np.array([19, 20, 100, 300])
+    for form in ("exact", "published"):
+        assert (np.diff(timely_margin(PATCHED, 1.25e9, many, 0.0, form=form)) < 0).all()
+    run = timely_run(PATCHED, 1.25e9, many[:3], 0.0, 0.2, queue=70e3, step=4e-6, every=10).settled(0.15)
+    swing = (run.most - run.least) / run.mean
+    assert swing[0] < 1e-3 < 0.1 < swing[1] < swing[2]
+    assert timely_most_flows(PATCHED, 1.25e9) == 19
 
 
 def test_the_start_decides_without_the_patch_and_not_with_it():

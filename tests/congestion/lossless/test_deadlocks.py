@@ -163,6 +163,28 @@ def test_what_is_called_stuck_never_moves_again_and_needs_a_circle(seed: int, cr
     assert cycle.size or not never.any()
 
 
+@settings(max_examples=15, deadline=None)
+@given(st.integers(0, 9999))
+def test_the_cycle_is_among_the_gates_that_are_stuck(seed: int) -> None:
+    fabric = torus([3, 3], LINK)
+    ways = walks(fabric, 14, 4, rng(seed))
+    made = until_stuck(
+        over(fabric, ways, ENDLESS, PACKET), Pfc(1e9, 0, 4.0 * WIRE, 2.0 * WIRE, 0), 60 * US, rng(), every=2
+    )
+    assert set(made.cycle.tolist()) <= set(made.gates.tolist())
+    assert (made.cycle.size > 0) == (made.begin < np.inf)
+
+
+def test_a_cycle_of_gates_that_are_only_shut_is_not_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Were only one gate of the ring stuck, there would be no cycle to show, though all three are shut."""
+    monkeypatch.setattr(
+        "netlib.congestion.lossless.deadlocks.stuck", lambda waits, resume: waits.shut & (np.arange(12) == 6)
+    )
+    made = until_stuck(ring_traffic(), PFC, 300 * US, rng())
+    assert made.gates.tolist() == [6]
+    assert made.cycle.size == 0
+
+
 def test_lanes_that_are_not_enough_do_not_help() -> None:
     """Each flow in a lane of its own changes nothing for the flows of one lane; all three in one lane lock it."""
     ring = switch_ring(3, LINK)

@@ -156,6 +156,8 @@ def test_a_dragonfly_needs_two_lanes_and_with_detours_three() -> None:
         assert lane.max() + 1 == lanes
         assert shortest_cycle(buffer_dependencies(fabric, ways)).size > 0
         assert shortest_cycle(buffer_dependencies(fabric, ways, lane)).size == 0
+    first = (short >= 0) & fabric.of_kind("global")[short]
+    assert (lanes_by_global(fabric, short)[first] == 0).all(), "the first global cable itself is still in lane 0"
     capped = np.minimum(lanes_by_global(fabric, detour), 1)
     assert shortest_cycle(buffer_dependencies(fabric, detour, capped)).size > 0
 
@@ -234,6 +236,18 @@ def test_bounced_ways_hold_and_avoid_what_is_dead() -> None:
     last = ways[np.arange(len(ways)), (ways >= 0).sum(axis=1) - 1]
     assert (fabric.target[last] == np.tile(fabric.hosts[dst], 12)).all()
     assert (fabric.source[ways[:, 0]] == np.tile(fabric.hosts[src], 12)).all()
+
+
+@pytest.mark.parametrize("stale", [False, True])
+def test_a_packet_keeps_its_first_spine_until_it_meets_the_dead_cable(stale: bool) -> None:
+    fabric = leaf_spine(8, 4, LINK)  # link 16 leads from leaf 0 to spine 0, cable 12 from spine 0 to leaf 2
+    for seed in range(12):
+        made = bounced(fabric, [[0, 16, 25, 9]], [12], np.random.default_rng(seed), stale)[0]
+        assert made[:2].tolist() == [0, 16]
+        assert fabric.source[made[2]] == fabric.target[16]
+        assert made[made >= 0][-1] == 9
+        turned = bounced(fabric, [[0, 16, 25, 9]], [8], np.random.default_rng(seed), stale)[0]
+        assert turned.tolist() == [0, 18, 27, 9], "a leaf that has lost its cable up takes the other spine"
 
 
 def test_the_count_of_ways_is_kept() -> None:

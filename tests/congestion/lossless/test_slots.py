@@ -129,6 +129,37 @@ def test_credits_limit_a_long_cable_to_buffer_over_round_trip() -> None:
         assert ran.received.sum() / 2e-3 == pytest.approx(min(RATE, buffer * WIRE / trip), rel=0.06)
 
 
+def test_a_gate_without_credits_is_shown_as_shut() -> None:
+    made = incast(3, ENDLESS, LINK, PACKET)
+    ran = run_slots(made, 300 * US, LinkCredits(10 * WIRE, 0), rng(), every=1)
+    np.testing.assert_allclose(ran.shut[:, :3].mean(axis=0), ran.stopped[:3] / (300 * US), atol=0.02)
+    assert (ran.shut[:, :3].mean(axis=0) > 0.5).all()
+    assert not ran.shut[:, 3].any()
+    assert ran.frames.sum() == 0
+
+
+def test_the_dynamic_threshold_falls_as_the_switch_fills() -> None:
+    """Four equal queues of q pause at q = (buffer - 4 q) / 2: at a sixth of it; what is on the cable comes on top."""
+    rule = Pfc(buffer=1.2e6, alpha=0.5, xoff=0, hysteresis=2 * WIRE, response=0)
+    ran = run_slots(incast(4, ENDLESS, LINK, PACKET), 1e-3, rule, rng())
+    assert ran.most[:4].min() > 200e3 - WIRE
+    assert ran.most[:4].max() < 200e3 + RATE * 2 * US + 3 * WIRE
+
+
+def test_news_take_the_cable_both_ways() -> None:
+    """A gate is shut a latency after it is wanted shut, and open a latency after it is wanted open."""
+    slots = Slots(incast(2, ENDLESS, LINK, PACKET), PFC, rng())
+    lag = round(US / slots.slot)
+    wanted, shut = [], []
+    for _ in range(600):
+        slots.advance()
+        waits = slots.waits()
+        wanted.append(bool(waits.asked[0]))
+        shut.append(bool(waits.shut[0]))
+    assert sum(wanted) > 100
+    assert shut[lag:] == wanted[:-lag]
+
+
 def test_a_flow_starts_when_it_should_and_stops_when_it_is_done() -> None:
     made = traffic([[0, 2], [1, 2]], [10 * WIRE, 20 * WIRE], [RATE] * 3, [1e-6] * 3, PACKET, start=[0, 50e-6])
     ran = run_slots(made, 100 * US, None, rng(), every=4)
@@ -143,6 +174,17 @@ def test_pause_frames_are_counted_once_for_each_pause() -> None:
         begins = (np.diff(ran.shut[:, gate].astype(int)) == 1).sum()
         assert abs(begins - ran.frames[gate]) <= 1
     assert ran.frames[3] == 0
+    assert ran.most.tolist() == ran.held.max(axis=0).tolist()
+
+
+@pytest.mark.parametrize("gap", [0.0, 20e3, 60e3])
+def test_a_queue_falls_by_the_hysteresis_before_its_link_goes_on(gap: float) -> None:
+    rule = Pfc(1e9, 0, 200e3, gap, 0)
+    ran = run_slots(incast(2, ENDLESS, LINK, PACKET), 1e-3, rule, rng(), every=1)
+    lowest = ran.held[ran.time > 0.3e-3, 0].min()
+    assert 200e3 - gap - 3 * 2 * US * RATE <= lowest <= 200e3 - gap
+    none = run_slots(incast(2, ENDLESS, LINK, PACKET), 1e-3, Pfc(1e9, 0, 200e3, 0, 0), rng())
+    assert ran.frames[0] <= none.frames[0]
 
 
 @settings(max_examples=20, deadline=None)

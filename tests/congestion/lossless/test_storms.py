@@ -150,7 +150,7 @@ def test_a_hang_holds_the_queue_that_it_found() -> None:
         made.advance()
     assert sum(made.received) == 0
     assert made.waits().leaves.tolist() == [2, 2]
-    assert made.waits().shut.tolist() == [True] * 3
+    assert made.waits().shut.tolist() == made.waits().asked.tolist() == [True] * 3
 
 
 @pytest.mark.parametrize(

@@ -9,12 +9,14 @@ from netlib.congestion.lossless import (
     run_slots,
     sender_victim,
     sender_victim_shares,
+    step_of,
     switch_victim,
     switch_victim_shares,
     two_switches,
 )
 from netlib.congestion.packets.gates import LinkCredits, Pfc
 from netlib.congestion.packets.traffic import traffic
+from netlib.links import Link
 from netlib.topology import max_min_rates
 from tests.congestion.lossless.small import CREDITS, LINK, PACKET, PFC, RATE, US, rng
 
@@ -85,6 +87,12 @@ def test_the_order_of_the_flows_does_not_matter() -> None:
     one, other = run_slots(made, 600 * US, PFC, rng()), run_slots(turned, 600 * US, PFC, rng())
     np.testing.assert_allclose(one.received, other.received[::-1], rtol=0.05)
     assert one.received.sum() == pytest.approx(other.received.sum(), rel=0.01)
+
+
+def test_a_step_is_a_packet_or_a_tenth_of_a_round_trip() -> None:
+    long, short = (sender_victim(2, Link(alpha, RATE), PACKET) for alpha in (5e-6, 1e-7))
+    assert step_of(long) == pytest.approx(PACKET.wire / RATE)
+    assert step_of(short) == pytest.approx((4e-7 + 2 * PACKET.wire / RATE) / 10)
 
 
 @pytest.mark.parametrize(

@@ -69,7 +69,6 @@ class CreditSender:
         given = in_turn(np.ceil(want / size), self._of, np.floor(self._due / (size * self.wire) + 1e-9), self._turn)
         served = given > 0
         if served.any():
-            self._turn[served] = self._turn.max() + 1
             given = np.minimum(given * size, want) * self.wire
             self.credit += given
             self.granted += given

@@ -29,7 +29,8 @@ class Said:
     def __init__(self, traffic: Traffic, dt: float = 1e-7) -> None:
         self.flows = traffic.flows
         nics = SimpleNamespace(sent=np.zeros(self.flows), left=traffic.wire, flying=np.zeros(self.flows))
-        nics.change_pace = lambda before, after: None
+        self.paces: list[tuple[np.ndarray, np.ndarray]] = []  # what the NICs were told to change
+        nics.change_pace = lambda before, after: self.paces.append((before.copy(), after.copy()))
         self.engine = SimpleNamespace(
             log=LOG, log_length=np.zeros((LOG, 1)), log_gone=np.zeros((LOG, 1)), dt=dt, nics=nics,
             at=SimpleNamespace(link=np.array([traffic.receiver[0]])), by_flow_mean=lambda each: each,

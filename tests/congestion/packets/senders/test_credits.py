@@ -39,6 +39,31 @@ def test_walk() -> None:
     assert sender.window.tolist() == pytest.approx((nics.flying + sender.credit).tolist())
 
 
+@pytest.mark.parametrize("each", [1, 2, 3, 4, 5])
+@pytest.mark.parametrize("flows", [2, 3])
+def test_turns_go_on_from_one_step_to_the_next(each: int, flows: int) -> None:
+    """However many credits a step holds: after 30 steps all have the same number. A B A is followed by B A B."""
+    traffic = incast(flows, 1e9, Link(1e-6, 50e9), Packet(1000, 1000))
+    said, sender = Said(traffic), CreditSender(traffic, Credits(start=0.0, rate=1.0, backlog=np.inf))
+    for k in range(31):
+        sender.react(k * each * 2e-8, said.says(1.0))
+    assert sender.granted.tolist() == [30 * each / flows * 1000] * flows
+
+
+def test_credits_ask_for_a_share_of_the_link_and_no_more_than_is_left() -> None:
+    """Half of 50 packets a microsecond for 2 us; then credits of four packets for a sender that has six left."""
+    said, sender = Said(TWO), CreditSender(TWO, Credits(start=0.0, rate=0.5, backlog=np.inf))
+    sender.react(0.0, said.says(1.0))
+    for k in range(1, 21):
+        sender.react(k * 1e-7, said.says(1.0))
+    assert sender.granted.tolist() == [25_000, 25_000]
+    said, sender = Said(TWO), CreditSender(TWO, Credits(start=0.0, rate=1.0, backlog=np.inf, packets=4))
+    said.engine.nics.left[:] = [6000, 0]
+    for k in range(10):
+        sender.react(k * 1e-7, said.says(1.0))
+    assert sender.granted.tolist() == [6000, 0]
+
+
 def test_nothing_is_asked_for_that_is_not_left() -> None:
     said, sender = Said(TWO), CreditSender(TWO, Credits(start=0.1, rate=1.0, backlog=1.5))
     said.engine.nics.left[:] = 1500

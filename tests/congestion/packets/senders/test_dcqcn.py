@@ -170,6 +170,21 @@ def test_vendors_byte_counter_adds_increases_of_the_same_kind() -> None:
     assert told(sender, 6, acked=1e5)[:2] == pytest.approx([(rate + 900) / 2, 900])
     assert told(sender, 7, acked=1e6)[1] == pytest.approx(908)
     assert told(sender, 8, acked=1e6)[1] == pytest.approx(924)
+    told(sender, 9, cnp=True, acked=9e5)
+    cut = told(sender, 12)[0]
+    assert told(sender, 13, acked=9e5)[0] == cut  # 1.8 MB in all, 0.9 since the cut
+    assert told(sender, 14, acked=1e5)[0] > cut
+
+
+def test_first_alpha_is_what_a_card_is_told() -> None:
+    """ConnectX begins with 1023/1024: the first cut of the paper's machine, and the vendor's after four ticks."""
+    first = 1023 / 1024
+    assert told(DcqcnPaper(ONE, replace(PAPER, initial_alpha=first)), 0, cnp=True)[0] == pytest.approx(
+        1000 * (1 - first / 2)
+    )
+    sender = DcqcnVendor(ONE, replace(CARD, initial_alpha=first))
+    told(sender, 0, cnp=True)
+    assert told(sender, 4)[0] == pytest.approx(1000 * (1 - first * 0.75**4 / 2))
 
 
 def test_beside_ns3() -> None:

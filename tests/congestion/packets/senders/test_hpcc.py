@@ -37,6 +37,17 @@ def test_walk() -> None:
     assert sender.stage[0] == 1
 
 
+def test_no_rate_is_below_a_thousandth_and_nics_are_told() -> None:
+    """A queue of a second: the floor; and the gap that a packet waits in changes with the rate."""
+    said, sender = Said(ONE), HpccSender(ONE, LAW)
+    sender.react(0, said.says(1000, step=0, length=5e10))
+    sender.react(5e-6, said.says(1000, step=50, length=5e10, gone=2e5))
+    assert sender.rate[0] == pytest.approx(0.001 * 50e9)
+    assert sender.window[0] == pytest.approx(0.001 * BDP)
+    before, after = said.paces[-1]
+    assert (before[0], after[0]) == pytest.approx((50e9, 50e6))
+
+
 def test_part_of_a_packet_is_no_answer() -> None:
     said, sender = Said(ONE), HpccSender(ONE, LAW)
     sender.react(5e-6, said.says(1000, step=10))

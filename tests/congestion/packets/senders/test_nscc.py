@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -126,6 +128,55 @@ def test_quick_adapt() -> None:
     sender._achieved[:] = 1.5 * BDP / 8  # an eighth: no reason to adapt
     sender.react(1.1e-3, said.says(lost=1000))
     assert sender.cwnd[0] == 99_000
+
+
+def test_quick_adapt_event_by_event() -> None:
+    """It looks each 4.04 + 3.03 us; bad is a loss or a delay over 4 targets, 12.12 us; little is below 37,875 bytes."""
+    said, sender = Said(ONE), NsccSender(ONE, replace(LAW, eta=0.0))
+    sender.cwnd[:], sender._added_at[:] = 1e5, 1e-3
+
+    def told(at: float, acked: float = 0.0, marked: float = 1, delay: float = 20.0, lost: float = 0.0) -> float:
+        sender.react(1e-3 + at * 1e-6, said.says(acked, marked=marked * (acked > 0), delay=delay * 1e-6, lost=lost))
+        return float(sender.cwnd[0])
+
+    grown = (
+        1e5 + 5 * 1000 * A * 17_000 / 1e5
+    )  # the first look only starts the clock; no mark, long delay: fair increase
+    assert told(0, 17_000, marked=0) == pytest.approx(grown)
+    assert told(3, 17_000) == pytest.approx(grown)
+    assert told(7, 1000) == pytest.approx(grown)  # the next look is due at 7.07
+    said.engine.nics.flying[:] = 30_000
+    assert told(8, 1000) == 19_000  # what was acknowledged since the look before
+    assert told(9, 10_000) == 19_000  # of the 30 kB in flight then: not listened to
+    assert told(10, lost=15_000) == 19_000
+    assert told(11, lost=6000) == 13_000  # 31 kB have come back
+    assert told(15, 1000, delay=1) == 13_000  # the next look is due at 15.07
+    said.engine.nics.flying[:] = 0
+    assert told(16, 1000, delay=1) == 12_000  # the loss is not forgotten: 10 + 1 + 1 kB since the last look
+    assert told(24, 1000, delay=1) == 12_000  # nothing bad since
+    assert told(32, 2000, delay=13) == 2000  # 13 us are bad, and what came before the last look does not count
+    assert told(40, 3000, delay=12) == 2000  # 12 us are not
+
+
+def test_quick_adapt_drops_what_was_gathered() -> None:
+    """A small window: an answer comes after a window less a packet; what it gained waits for 8 packets."""
+    said, sender = fresh(5000)
+    sender._qa_end[:] = 1e-3 + 0.5e-6
+    sender.react(1e-3, said.says(4000, delay=3.5e-6))
+    assert sender.gain[0] == pytest.approx(5 * 1000 * A * 4000)
+    assert sender.cwnd[0] == 5000
+    sender.react(1e-3 + 1e-6, said.says(1000, marked=1, delay=20e-6))
+    assert (sender.gain[0], sender._since[0], sender.cwnd[0]) == (0, 0, 5000)
+
+
+def test_a_mark_with_a_long_delay_ends_the_calm() -> None:
+    said, sender = fresh(20_000)
+    sender.react(1e-3, said.says(17_000))
+    sender.react(1e-3, said.says(1000, marked=1, delay=2 * TARGET))
+    before = sender.cwnd[0]
+    sender.react(1e-3, said.says(17_000))  # 34 kB without delay, but not in a row
+    gain = 4 * 1000 * A / 12e-6 * TARGET * 17_000 / before
+    assert sender.cwnd[0] == pytest.approx(before + gain)
 
 
 @given(st.floats(0, 2e-5), st.floats(0, 2e-5), st.booleans())

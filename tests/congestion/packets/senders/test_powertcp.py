@@ -62,6 +62,22 @@ def test_reference_once_per_round_trip(law: PowerTcp) -> None:
     assert sender.reference[0] == sender.rate[0] < 50e9
 
 
+def test_stamps_further_apart_than_a_round_trip_count_once() -> None:
+    """8 us apart: power is that of the newest stamp alone; a queue of a second is met with a thousandth of the line."""
+    said, sender = Said(ONE), PowerTcpSender(ONE, INT)
+    sender.react(0, said.says(1000, step=0))
+    sender.react(8e-6, said.says(1000, step=80, length=20_200, gone=4e5))
+    assert sender.power[0] == pytest.approx(1.1 * 420_200 / 400_000)
+    law = PowerTcp(gamma=0.9, flows=1e9, theta=False)
+    sender = PowerTcpSender(ONE, law)
+    sender.react(0, said.says(1000, step=0))
+    sender.reference[:] = 1
+    sender.react(8e-6, said.says(1000, step=80, length=5e10, gone=4e5))
+    assert sender.rate[0] == pytest.approx(0.001 * 50e9)
+    before, after = said.paces[-1]
+    assert (before[0], after[0]) == pytest.approx((50e9, 50e6))
+
+
 @given(st.floats(0, 1e6), st.floats(0, 1e6), st.booleans())
 def test_more_queue_never_more_window(one: float, other: float, theta: bool) -> None:
     said, window = Said(ONE), []

@@ -37,6 +37,7 @@ def test_acknowledgement_by_acknowledgement() -> None:
     """Kumar et al. 2020, algorithm 1: + ai acked / w below the target, x (1 - beta (d - target) / d) above it."""
     sender = SwiftSender(ONE, FLAT)
     assert sender.packets[0] == pytest.approx(500)
+    assert told(sender, 9, 5, acked=5000) == pytest.approx(500)  # what fills the target at line rate is the most
     sender.packets[:] = 100
     assert told(sender, 10, 5, acked=5000) == pytest.approx(100 + 5 / 100)
     assert told(sender, 11, 9.9, acked=10_005) == pytest.approx(100.05 + 0.1)
@@ -86,6 +87,16 @@ def test_below_one_packet_a_window_is_a_pause() -> None:
     for k in range(40):
         told(sender, 1000 + 500 * k, 400)
     assert sender.packets[0] == 0.001
+
+
+def test_who_hears_nothing_keeps_its_pace() -> None:
+    two = incast(2, 1e8, Link(1e-6, 50e9), Packet(1000, 1000))
+    said, sender = Said(two), SwiftSender(two, FLAT)
+    sender.packets[:] = 0.5
+    sender.react(1e-4, said.says([300, 300], delay=36e-6))
+    assert sender.rate == pytest.approx([1000 * 0.25 / 40.04e-6] * 2)
+    sender.react(1.1e-4, said.says([300, 0], delay=[16e-6, 0]))
+    assert sender.rate == pytest.approx([1000 * 0.25 / 20.04e-6, 1000 * 0.25 / 40.04e-6])
 
 
 def test_target_of_flow_scaling() -> None:

@@ -61,6 +61,14 @@ def test_below_t_low_and_above_t_high_the_gradient_is_not_asked() -> None:
     assert told(sender, 220, 1000) == pytest.approx(203.2 * (1 - 0.8 * 0.5))  # falls, and is above 500 us
 
 
+def test_a_round_trip_that_stays_is_no_reason_to_slow_down() -> None:
+    """ "Falling or equal": the gradient 0 is an increase, which is why the published law has no rest."""
+    sender = TimelySender(ONE, PAPER)
+    told(sender, 0, 60)
+    sender.rate[:] = 500e6
+    assert told(sender, 20, 60) == pytest.approx(501)
+
+
 def test_an_update_waits_for_a_segment_and_for_the_least_round_trip() -> None:
     sender = TimelySender(ONE, PAPER)
     told(sender, 0, 60)
