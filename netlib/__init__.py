@@ -16,7 +16,7 @@ The packages are floors, in the order in which the book builds them; a module im
 All sizes are bytes, all times seconds, all bandwidths bytes per second one way.
 """
 
-__version__ = "0.3.0"
+__version__ = "0.4.0"
 
 
 def require(version: str) -> None:
