@@ -77,14 +77,15 @@ def seeds_of(case: Case) -> int:
 def write_runs(path: Path = TABLE, chosen: Iterable[Case] | None = None) -> None:
     """Run all cases with all seeds, and write what was measured."""
     names = [each.name for kind in (Case, Measured) for each in fields(kind)]
-    with path.open("w", newline="", encoding="utf-8") as out:
+    rows = []
+    for first in cases() if chosen is None else chosen:
+        for seed in range(seeds_of(first)):
+            case = replace(first, seed=seed)
+            rows.append(asdict(case) | {name: f"{value:.10g}" for name, value in asdict(measured(case)).items()})
+    with path.open("w", newline="", encoding="utf-8") as out:  # others may read the table meanwhile
         table = csv.DictWriter(out, names, lineterminator="\n")
         table.writeheader()
-        for first in cases() if chosen is None else chosen:
-            for seed in range(seeds_of(first)):
-                case = replace(first, seed=seed)
-                seen = {name: f"{value:.10g}" for name, value in asdict(measured(case)).items()}
-                table.writerow(asdict(case) | seen)
+        table.writerows(rows)
 
 
 @cache
