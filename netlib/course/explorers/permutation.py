@@ -31,14 +31,15 @@ def finishes(made: Experiment, every: int = 1) -> dict[str, Any]:
 
 
 def stairs(finish: Array) -> tuple[Array, Array]:
-    """Sorted finishes (..., n), perhaps with gaps at their end, as steps over shares of the flows: x and y.
+    """Sorted finishes (..., n), perhaps with gaps at their end, as steps over shares of the flows: x (2n,) and y.
 
-    Where there are fewer flows than places, the last step repeats, so that every place has a value to read.
+    Fewer flows make wider steps, so that every place has a value to read.
     """
+    places = finish.shape[-1]
     many = np.isfinite(finish).sum(axis=-1, keepdims=True)
-    at = np.minimum(np.repeat(np.arange(finish.shape[-1]), 2), many - 1)
-    edge = np.minimum(np.arange(2 * finish.shape[-1]) // 2 + np.arange(2 * finish.shape[-1]) % 2, many)
-    return edge / many, np.take_along_axis(finish, at, axis=-1)
+    left = np.repeat(np.arange(places), 2)
+    share = (left + np.tile([0, 1], places)) / places
+    return share, np.take_along_axis(finish, left * many // places, axis=-1)
 
 
 def run(paths: str, control: str, hosts: float) -> dict[str, Any]:
