@@ -14,7 +14,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Literal, overload
 
-from netlib.arguments import declared, floats
+from netlib.arguments import declared
 from netlib.congestion.parameters import (
     Control,
     Credits,
@@ -28,6 +28,7 @@ from netlib.congestion.parameters import (
     Timely,
     Uncontrolled,
 )
+from netlib.congestion.rates import speed_of_port
 from netlib.names import nearest
 from netlib.units import parse
 
@@ -194,7 +195,7 @@ field; the firmware's unit is not documented); give it in fill={'byte_counter': 
             raise ValueError(f"fill has {str(field)[:40]!r}, which is no field of {control}; {nearest(field, known)}")
     if made.scaled and rate is None:
         raise ValueError(f"{control} {name!r} is stated per {made.per:g} bytes/s of link; give rate in bytes/s")
-    given_rate = made.per if rate is None else float(floats("rate", rate, above=True))
+    given_rate = made.per if rate is None else float(speed_of_port("rate", rate, above=True))
     scale = given_rate / made.per if made.per else 1.0
     values: dict[str, object] = {}
     for each in made.settings:
