@@ -49,7 +49,9 @@ class Surroundings:
         if self.pauses is None:
             return
         if self.around not in (None, "pause"):
-            raise ValueError(f"pauses are given, and around = {self.around!r} has none; give around='pause', or neither")
+            raise ValueError(
+                f"pauses are given, and around = {self.around!r} has none; give around='pause', or neither"
+            )
         if self.buffer is not None:
             raise ValueError(f"buffer = {self.buffer:g} would be ignored; pauses has a buffer of its own, set that one")
 

@@ -215,7 +215,8 @@ def test_a_megabyte_a_second_and_a_silent_port_are_rates() -> None:
 
 
 @pytest.mark.parametrize(
-    "asked", [lambda g: dynamic_headroom(g, 100), response_quanta, lambda g: static_headroom("spectrum-1", "1.0.4", g, 5)]
+    "asked",
+    [lambda g: dynamic_headroom(g, 100), response_quanta, lambda g: static_headroom("spectrum-1", "1.0.4", g, 5)],
 )
 def test_a_speed_in_the_other_unit_is_said_in_both(asked) -> None:
     """The tables of IEEE and SONiC name ports by Gb/s."""
