@@ -203,7 +203,7 @@ SMALL = {"hosts": 2, "size": 1e4, "until": 1e-4, "dt": 1e-6}
         ({"pauses": LOSSLESS, "around": "drop"}, "pauses are given, and around = 'drop' has none"),
         ({"recovery": Recovery("go-back-n", 1e-3)}, "recovery would be ignored, nothing is lost here"),
         ({"marking": "nobody"}, "name = 'nobody' is no preset of marking"),
-        ({"fill": {"windo": 1}}, "fill has 'windo', which is no field of uncontrolled"),
+        ({"fill": {"beta": 1}}, "fill has 'beta', which is no field of uncontrolled"),
         ({"fill": {"window": 1}, "preset_name": Uncontrolled(1.0)}, "fill goes with the name of a preset"),
         ({"loss": 0.6}, "loss = 0.6 is a share of packets; give a number between 0 and 0.5"),
         ({"loss": -0.1, "scenario": "loss"}, "loss = -0.1 is a share of packets"),
