@@ -150,15 +150,36 @@ def test_unknown_pairs_and_unfit_values_are_refused(control, name, rate, fill, s
         ({"values": {"k_min": "5 KB"}}, "give k_min, k_max, p_max, when"),
         (
             {"values": {"k_min": "5 KB", "k_max": "200 Mb/s", "p_max": "1 %"}},
-            "k_max = '200 Mb/s' is in bytes/s; give bytes",
+            "marking 'x', k_max = '200 Mb/s' is in bytes/s; give KB or another unit of bytes$",
         ),
-        ({"values": {"k_min": "5", "k_max": "200 KB", "p_max": "1 %"}}, "k_min = '5' is in 1; give bytes"),
+        (
+            {"values": {"k_min": "5", "k_max": "200 KB", "p_max": "1 %"}},
+            "^marking 'x', k_min = '5' has no unit; write '5 KB', if that is its unit$",
+        ),
+        ({"values": {"k_min": 5, "k_max": "9 KB", "p_max": "1 %"}}, "k_min = 5 is not in quotes; write '5 KB'"),
+        ({"values": {"k_min": "5 KX", "k_max": "9 KB", "p_max": "1 %"}}, "k_min = '5 KX' cannot be read: unit 'KX'"),
+        ({"values": {"k_min": "5 KB", "k_max": "9 KB", "p_max": "1/0"}}, "p_max = '1/0' cannot be read"),
+        ({"values": {"k_min": "5 KB", "k_max": "9 KB", "p_max": "1 KB"}}, "p_max = '1 KB' is in bytes; give a plain n"),
+        ({"title_": 1}, "marking 'x' has no values; give it in the preset's table"),
     ],
 )
 def test_a_table_with_a_wrong_field_or_unit_is_refused(row: dict, said: str) -> None:
     whole = {"title": "x", "source": "zhu2015", "locator": "y", "as_of": datetime.date(2026, 11, 30), **row}
     with pytest.raises(ValueError, match=said):
         module._read("marking", "x", whole)
+
+
+def test_a_bad_preset_spoils_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A reader's new table without a unit: the rest still works, and whoever asks for it is told where and what."""
+    table = module._table()
+    mine = {**table["dcqcn"]["connectx-timer"]}
+    mine["values"] = {**mine["values"], "min_rate": "100"}
+    monkeypatch.setattr(module, "_table", lambda: {**table, "dcqcn": {**table["dcqcn"], "mycard": mine}})
+    assert module.preset("timely", "paper").t_low > 0
+    assert module.preset_names("dcqcn")[-1] == "mycard"
+    assert module.preset("dcqcn", "paper").g == 1 / 256
+    with pytest.raises(ValueError, match=r"^dcqcn 'mycard', min_rate = '100' has no unit; write '100 Mb/s'"):
+        module.preset("dcqcn", "mycard")
 
 
 @pytest.mark.parametrize("control", TYPES)
