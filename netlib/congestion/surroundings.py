@@ -15,7 +15,7 @@ from netlib.congestion.packets.recovery import Recovery
 from netlib.congestion.packets.switches import Switches
 from netlib.congestion.packets.traffic import Packet
 from netlib.congestion.parameters import Control, Credits, Dcqcn, Dctcp, Marking, Nscc
-from netlib.congestion.presets import preset
+from netlib.congestion.presets import preset, preset_record
 
 Around = Literal["pause", "trim", "drop", "room"]
 
@@ -84,6 +84,11 @@ class Surroundings:
 
     def _ramp(self, control: Control, rate: float, queue: float) -> Marking | None:
         if isinstance(self.marking, str):
+            if lacking := preset_record("marking", self.marking).missing:
+                raise ValueError(
+                    f"marking = {self.marking!r} has no usable {', '.join(lacking)}; "
+                    f"give marking = preset('marking', {self.marking!r}, fill=...)"
+                )
             return preset("marking", self.marking, rate)
         if self.marking is not None:
             return self.marking

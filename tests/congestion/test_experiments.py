@@ -202,6 +202,7 @@ SMALL = {"hosts": 2, "size": 1e4, "until": 1e-4, "dt": 1e-6}
         ({"buffer": 1e6, "pauses": LOSSLESS}, "buffer = 1e.06 would be ignored; pauses has a buffer of its own"),
         ({"pauses": LOSSLESS, "around": "drop"}, "pauses are given, and around = 'drop' has none"),
         ({"recovery": Recovery("go-back-n", 1e-3)}, "recovery would be ignored, nothing is lost here"),
+        ({"marking": "juniper"}, "marking = 'juniper' has no usable k_min, k_max; give marking = preset"),
         ({"marking": "nobody"}, "name = 'nobody' is no preset of marking"),
         ({"fill": {"beta": 1}}, "fill has 'beta', which is no field of uncontrolled"),
         ({"fill": {"window": 1}, "preset_name": Uncontrolled(1.0)}, "fill goes with the name of a preset"),
