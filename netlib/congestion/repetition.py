@@ -33,8 +33,8 @@ def over_seeds(
     last finish in s, the peak queue in bytes, flows that did not finish by `until`.
 
     Chance decides where a few draws matter: flows of few round trips, cards whose timers are long against the run,
-    losses, permutations (each seed draws another one). Nothing is drawn in an incast without marks and drops. A range over five
-    seeds is a hint, no interval of confidence; and a step `dt` that is halved should not move the mean out of it.
+    losses, permutations (each seed draws another one). Nothing is drawn in an incast without marks and drops. A range
+    over five seeds is a hint, no interval of confidence; and half the `dt` should not move the mean out of it.
 
     >>> told = over_seeds("loss", "uncontrolled", "one-bdp", seeds=3, size=2e5, loss=0.02)
     >>> told["last"].least < told["last"].mean < told["last"].most, told["unfinished"].most
