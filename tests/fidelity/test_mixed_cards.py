@@ -60,3 +60,7 @@ def test_without_the_fast_simulator_the_link_idles():
     for (first, second), seen in mixed_runs().items():
         assert (seen[:, 3].max() < 0.34) == (first != "ns3"), (first, second)
     assert mixed_runs()["ns3", "ns3"][:, 3].min() > 0.6
+    busy = {pair: seen[:, 3].mean() for pair, seen in mixed_runs().items()}
+    for first, second in PAIRS:
+        low, high = sorted((busy[first, first], busy[second, second]))
+        assert 0.7 * low < busy[first, second] < 1.05 * high, "mixing empties the link no more than its kinds do"
