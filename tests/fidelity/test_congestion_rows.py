@@ -116,6 +116,7 @@ def test_a_margin_is_judged_in_degrees_and_a_rest_by_its_digits():
         ("DCQCN, packets", "C=40 Gb/s; N=3; tau_star=4 us", "mean queue", "KB", "is recorded"),
         ("DCQCN, packets", "C=40 Gb/s; N=8; tau_star=4 us; g=1/16", "mean queue", "KB", "is recorded"),
         ("DCQCN, packets", "C=10 Gb/s; N=8; tau_star=4 us", "mean queue", "KB", "is recorded"),
+        ("DCQCN, packets", "C=40 Gb/s; N=2; tau_star=10 us", "mean queue", "KB", "no settled run"),
         ("headroom, shipped table", "Spectrum-7; C=100 Gb/s; L=5 m", "size", "B", "no such line"),
         ("pause response", "C=123 Gb/s", "response", "quanta", "123"),
         ("Swift", "N=1e12", "mean queue", "packets", "not summed"),
