@@ -7,6 +7,7 @@ its parameters are read by `params`.
 import re
 from collections.abc import Mapping
 from dataclasses import replace
+from math import isfinite
 
 from netlib import congestion as c
 from netlib.congestion.credits import BLOCK, MOST_CREDITS
@@ -41,12 +42,19 @@ def predict_congestion(row: Mapping[str, str]) -> Prediction:
             return _peer(asked)
         for scenario, metric, answer in (*_ANSWERS, *THEORY):
             if re.search(scenario, asked.scenario) and re.search(metric, asked.metric):
-                return answer(asked)
+                return _finite(answer(asked))
     except Unanswerable:
         raise
     except (ValueError, OverflowError, ZeroDivisionError) as error:
         raise Unanswerable(str(error).split("\n")[0]) from None
     raise Unanswerable("no model of congestion answers this question in these words")
+
+
+def _finite(found: Prediction) -> Prediction:
+    """The prediction, refused where a model answers with no number: never full, later than turns can be counted."""
+    if not isfinite(found.value):
+        raise Unanswerable(f"the model's answer is {found.value:g}, which is no number to compare")
+    return found
 
 
 def _exactly(value: float, unit: str, note: str) -> Prediction:

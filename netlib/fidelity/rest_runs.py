@@ -6,10 +6,12 @@ Read with the chapter "Congestion control", section "Three models, one answer".
 
 import csv
 import io
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields, replace
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
+from types import MappingProxyType
 from typing import Literal
 
 import numpy as np
@@ -197,7 +199,7 @@ def write_rests(path: Path = TABLE, cases: tuple[RestCase, ...] = CASES) -> None
 
 
 @cache
-def rests() -> dict[tuple[str, RestCase], Stood]:
+def rests() -> Mapping[tuple[str, RestCase], Stood]:
     """What the table holds, by engine and case.
 
     >>> {engine for engine, case in rests()} == {"fluid", "packets"}
@@ -210,7 +212,7 @@ def rests() -> dict[tuple[str, RestCase], Stood]:
         given = int(row["flows"]), float(row["delay"]), when, float(row["seconds"]), float(row["dt"])
         case = RestCase(*given, row["ramp"], float(row["silence"]), int(row["times"]))
         found[row["engine"], case] = Stood(*(float(row[each.name]) for each in fields(Stood)))
-    return found
+    return MappingProxyType(found)
 
 
 def rest_gap(

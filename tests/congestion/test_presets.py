@@ -20,6 +20,7 @@ from netlib.congestion import (
 )
 from netlib.congestion import presets as module
 from netlib.congestion.effects import EFFECTS
+from netlib.congestion.parameters import Swift
 from netlib.congestion.presets import TYPES, dimension_of
 from netlib.units import gbps
 
@@ -221,3 +222,10 @@ def test_times_are_shown_in_their_unit() -> None:
     quick = replace(base, g=1.0)
     assert isinstance(quick, Dcqcn)
     assert "against 0" in differences(base, quick)[0].effect or "against 55 us" in differences(base, quick)[0].effect
+
+
+def test_thresholds_that_do_not_rise_are_refused() -> None:
+    with pytest.raises(ValueError, match=r"t_high = 0.0005 is below t_low = 1; give t_low <= t_high in s"):
+        preset("timely", "patched", fill={"t_low": 1.0})
+    with pytest.raises(ValueError, match=r"fs_most = 0.1 is below fs_least = 100; give windows that rise"):
+        Swift(25e-6, 1e-6, 50e-6, 100.0, 0.1, 1.0, 0.8, 0.5, 0.001)
