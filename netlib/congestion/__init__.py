@@ -11,7 +11,8 @@ recovery    how long DCQCN takes back to its rate; counters: what a NIC's totals
 fluid       rates and queues as equations with delay: runs, rest, stability (netlib.congestion.fluid)
 packets     queues, senders and receivers packet by packet (netlib.congestion.packets)
 lossless    pauses and credits on a whole fabric: victims, storms, deadlocks (netlib.congestion.lossless)
-experiments any control in any scenario, from one function
+experiments any control in any scenario, from one function; surroundings: the switches that it needs
+repetition  the same experiment under several seeds; rates: bytes/s, and not Gb/s
 """
 
 from netlib.congestion.arbitration import Arbitration, arbitrate, low_share

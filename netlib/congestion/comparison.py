@@ -8,15 +8,16 @@ from dataclasses import dataclass, fields
 from math import inf, isfinite
 
 from netlib.arguments import declared
-from netlib.congestion.effects import EFFECTS, shown, shown_rate, shown_time
+from netlib.congestion.effects import effect, shown, shown_rate, shown_time
 from netlib.congestion.parameters import Control, Marking
 from netlib.congestion.presets import CONTROLS, dimension_of
+from netlib.congestion.rates import speed_of_port
 
 
 @dataclass(frozen=True)
 class Difference:
     """One field that differs: both values in SI (`dimension`), `ratio` = second / first (None where it has no meaning),
-    and its `effect`."""
+    its `effect`, and whether they are `alike`: within a hundredth, and the effect reads the same for both."""
 
     field: str
     dimension: str
@@ -24,19 +25,24 @@ class Difference:
     second: float | str
     ratio: float | None
     effect: str
+    alike: bool = False
 
 
 @declared
-def differences(a: Control | Marking, b: Control | Marking) -> tuple[Difference, ...]:
+def differences(a: Control | Marking, b: Control | Marking, rate: float | None = None) -> tuple[Difference, ...]:
     """The fields in which `b` differs from `a`, in the order of the dataclass, each with one sentence on its effect.
+
+    `rate` is the link's in bytes/s, for effects that depend on it: the byte counter, marks, TIMELY's segments. Without
+    it each names the speed of the papers: 10, 100 and 1 Gb/s.
 
     >>> from netlib.congestion.presets import preset
     >>> found = differences(preset("dcqcn", "paper"), preset("dcqcn", "connectx-timer"))
     >>> [each.field for each in found][:4]
     ['machine', 'g', 'alpha_timer', 'cnp_interval']
     >>> next(each for each in found if each.field == "increase_timer").effect
-    'after a cut, fast recovery to the target takes 275 us against 300 us'
+    'after a cut, fast recovery ends after 275 us (1/32 of the gap left) against 300 us (1/2 of the gap left)'
     """
+    speed = None if rate is None else float(speed_of_port("rate", rate, above=True))
     if type(a) is not type(b):
         raise ValueError(
             f"b = {type(b).__name__} is no {type(a).__name__}; give two presets of one control, such as two of dcqcn"
@@ -46,13 +52,19 @@ def differences(a: Control | Marking, b: Control | Marking) -> tuple[Difference,
         one, two = getattr(a, each.name), getattr(b, each.name)
         if one != two:
             dimension = dimension_of(CONTROLS[type(a)], each.name)
-            rows.append(Difference(each.name, dimension, one, two, _ratio(one, two), _effect(each.name, a, b)))
+            said, same = _effect(each.name, a, b, speed)
+            ratio = _ratio(one, two)
+            near = ratio is not None and abs(ratio - 1) < 0.01
+            rows.append(Difference(each.name, dimension, one, two, ratio, said, same and near))
     return tuple(rows)
 
 
 @declared
 def difference_table(rows: Sequence[Difference], first: str = "first", second: str = "second") -> str:
     """The differences as a table of text, `first` and `second` at the head of the values.
+
+    Without those that are `alike`, such as a first cut of 50 % against 49.95 %.
+    Speeds in it are those that `differences` was given.
 
     >>> from netlib.congestion.presets import preset
     >>> made = differences(preset("hpcc", "paper"), preset("hpcc", "printed"))
@@ -70,6 +82,7 @@ def difference_table(rows: Sequence[Difference], first: str = "first", second: s
             each.effect,
         )
         for each in rows
+        if not each.alike
     ]
     width = [max(len(row[k]) for row in (head, *body)) for k in range(4)]
     lines = []
@@ -85,10 +98,11 @@ def _ratio(one: object, two: object) -> float | None:
     return pair[1] / pair[0] if len(pair) == 2 and all(0 < each < inf for each in pair) else None
 
 
-def _effect(field: str, a: Control | Marking, b: Control | Marking) -> str:
-    """The sentence of this field; with what follows from all fields of either preset, where that can be computed."""
-    words, computed = EFFECTS[type(a)][field]
-    return f"{words} {computed(a)} against {computed(b)}"
+def _effect(field: str, a: Control | Marking, b: Control | Marking, rate: float | None) -> tuple[str, bool]:
+    """The sentence of this field, with what follows from all fields of either preset, and whether both are alike."""
+    words, computed = effect(a, field, rate)
+    one, two = computed(a), computed(b)
+    return f"{words} {one} against {two}", one == two
 
 
 def shown_in_unit(value: float | str, dimension: str) -> str:

@@ -1,6 +1,7 @@
 """Effects: what each field of a control does, as words and as what follows from its values.
 
-One line for each field of netlib/congestion/parameters.py; netlib.congestion.comparison puts two presets into it.
+One line for each field of netlib/congestion/parameters.py; netlib.congestion.comparison puts two presets into it. Where
+an effect depends on the link, its speed is in the line; `RATED` holds those, and `effect` writes them for any other.
 """
 
 from collections.abc import Callable, Mapping
@@ -59,7 +60,7 @@ def _cuts(control: Dcqcn) -> str:
     return shown_time(10 * gap) if gap else "10 marked packets"
 
 
-# What each field does: words, and what follows from the preset's values. 100 Gb/s are 12.5e9 bytes/s.
+# What each field does: words, and what follows from the preset's values.
 EFFECTS: Mapping[type, Mapping[str, Consequence]] = {
     Dcqcn: {
         "machine": (
@@ -74,10 +75,9 @@ EFFECTS: Mapping[type, Mapping[str, Consequence]] = {
         ),
         "cut_interval": ("with all packets marked, a flow is cut to a thousandth within", _cuts),
         "increase_timer": (
-            "after a cut, fast recovery to the target takes",
-            lambda c: shown_time(c.fast_recovery * c.increase_timer),
+            "after a cut, fast recovery ends after",
+            lambda c: f"{shown_time(c.fast_recovery * c.increase_timer)} (1/{2**c.fast_recovery} of the gap left)",
         ),
-        "byte_counter": ("at 10 Gb/s the byte counter acts every", lambda c: shown_time(c.byte_counter / 1.25e9)),
         "fast_recovery": ("fast recovery leaves of the gap", lambda c: f"1/{2**c.fast_recovery}"),
         "additive": ("then the target gains in a millisecond", _growth("additive")),
         "hyper": ("in hyper increase the target gains in a millisecond", _growth("hyper")),
@@ -87,8 +87,6 @@ EFFECTS: Mapping[type, Mapping[str, Consequence]] = {
         "window": ("BDPs in flight at most, fewer as the rate falls:", _plain("window")),
     },
     Marking: {
-        "k_min": ("at 100 Gb/s marks begin at a wait of", lambda c: shown_time(c.k_min / 12.5e9)),
-        "k_max": ("at 100 Gb/s all is marked from a wait of", lambda c: shown_time(c.k_max / 12.5e9)),
         "p_max": (
             "100 KB more of queue mark a share of packets of",
             lambda c: "a step" if c.slope == inf else f"{c.slope * 1e5:.3g}",
@@ -110,7 +108,6 @@ EFFECTS: Mapping[type, Mapping[str, Consequence]] = {
         "t_low": ("a flow always increases below", lambda c: shown_time(c.t_low)),
         "t_high": ("a flow always decreases above", lambda c: shown_time(c.t_high)),
         "min_rtt": ("the gradient is one when a round trip grows between updates by", lambda c: shown_time(c.min_rtt)),
-        "segment": ("at 1 Gb/s an update comes every", lambda c: shown_time(c.segment / 125e6)),
         "hai": ("the increase is larger after as many updates in a row as", _plain("hai")),
         "hyper": ("then it is larger by a factor of", _plain("hyper")),
         "min_rate": ("cuts stop at", lambda c: shown_rate(c.min_rate or c.delta)),
@@ -172,6 +169,30 @@ EFFECTS: Mapping[type, Mapping[str, Consequence]] = {
         "window": ("BDPs that one flow may have in flight:", _plain("window")),
     },
 }
+
+# What takes a time that depends on the link: words, and the speed in bytes/s where nobody gives one.
+RATED: Mapping[type, Mapping[str, tuple[str, float]]] = {
+    Dcqcn: {"byte_counter": ("the byte counter acts every", 1.25e9)},
+    Marking: {"k_min": ("marks begin at a wait of", 12.5e9), "k_max": ("all is marked from a wait of", 12.5e9)},
+    Timely: {"segment": ("an update comes every", 125e6)},
+}
+
+
+def effect(control: object, field: str, rate: float | None = None) -> Consequence:
+    """Words for a field of a control, and the function that computes what follows from the values of one.
+
+    `rate` is the link's in bytes/s, where it matters.
+
+    >>> words, follows = effect(Marking(250e3, 1e6, 0.2), "k_min", rate=50e9)
+    >>> words, follows(Marking(250e3, 1e6, 0.2))
+    ('at 400 Gb/s marks begin at a wait of', '5 us')
+    """
+    rated = RATED.get(type(control), {})
+    if field not in rated:
+        return EFFECTS[type(control)][field]
+    words, usual = rated[field]
+    speed = usual if rate is None else rate
+    return f"at {speed * 8e-9:.3g} Gb/s {words}", lambda c: shown_time(getattr(c, field) / speed)
 
 
 def _half(g: float) -> float:

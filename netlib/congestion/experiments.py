@@ -1,17 +1,17 @@
 """Experiments: any control, with any preset that belongs to it, in any scenario, from one function.
 
 An experiment chooses what the control needs around it and says so: how switches mark, whether they pause or trim, how
-what is lost is sent again. All of it can be replaced.
+what is lost is sent again. All of it can be replaced, and the control's parameters too.
 Read with the chapter "Congestion control", section "One bottleneck".
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
 import numpy as np
 
-from netlib.arguments import Floats, declared, floats
-from netlib.congestion.packets.drops import Buffers
+from netlib.arguments import Floats, declared, floats, quoted
 from netlib.congestion.packets.engine import Run, Switches, run
 from netlib.congestion.packets.gates import Pfc
 from netlib.congestion.packets.recovery import Recovery
@@ -20,34 +20,38 @@ from netlib.congestion.packets.senders import sender
 from netlib.congestion.packets.senders.mixture import MixedSender
 from netlib.congestion.packets.spreading import Spread
 from netlib.congestion.packets.traffic import Packet, Traffic, alike, incast, one_of
-from netlib.congestion.parameters import Control, Credits, Dcqcn, Dctcp, Hpcc, Marking, Nscc, PowerTcp
-from netlib.congestion.presets import preset
+from netlib.congestion.parameters import Control, Credits, Hpcc, Marking, PowerTcp
+from netlib.congestion.presets import CONTROLS, TYPES, preset
+from netlib.congestion.rates import speed_of_port
+from netlib.congestion.surroundings import LOSSLESS, Around, Surroundings, packet_of
 from netlib.links import Link
 from netlib.topology import fat_tree
 
+__all__ = ["LOSSLESS", "Around", "Experiment", "Paths", "Scenario", "experiment"]
+
 Scenario = Literal["incast", "permutation", "all-to-all", "victim", "loss"]
-Around = Literal["pause", "trim", "drop", "room"]
 Paths = Literal["ecmp", "spray"]
 MOST_HOSTS = 10_000  # of an incast; what is larger runs for hours
-MOST_PORTS = 32  # k of a permutation's fat-tree: 8,192 hosts
-
-LOSSLESS = Pfc(buffer=32 * 2**20, alpha=0.125, xoff=0.0, hysteresis=2496.0, response=0.0)
-"""PFC as the ns-3 model of a switch sets it: 32 MiB, a threshold of an eighth of what is free."""
+MOST_PORTS = {"permutation": 32, "all-to-all": 8}  # k of the fat-tree: 8,192 hosts, and 128 with 16,256 flows
+_HOSTS: Mapping[str, int] = {"incast": 8, "permutation": 8, "all-to-all": 4, "victim": 8, "loss": 1}
 
 
 @dataclass(frozen=True, eq=False)
 class Experiment:
     """A run and what it was made of.
 
-    scenario, control, preset  as asked for
+    scenario, control, preset  as asked for; preset is "own" where parameters were given
+    parameters  what the senders were told, with what `fill` replaced
     traffic   who sent what over which links;  run  what happened
-    switches  what the switches did;  recovery  how lost packets were sent again, if any could be lost
+    switches  what the switches did, `switches.marking` the ramp that marked, `switches.pfc` how they paused
+    recovery  how lost packets were sent again, if any could be lost
     ideal     (F,) s: the least that each flow needs when it shares its links fairly with those beside it
     """
 
     scenario: str
     control: str
     preset: str
+    parameters: Control
     traffic: Traffic
     run: Run
     switches: Switches
@@ -71,62 +75,114 @@ class Experiment:
 
 @declared
 def experiment(
-    scenario: Scenario, control: str, preset_name: str, *, hosts: int = 8, size: float = 2e6, link: Link | None = None,
-    packet: Packet | None = None, paths: Paths = "ecmp", around: Around | None = None,
-    beside: tuple[str, str] | None = None, buffer: float = 32 * 2**20,
-    loss: float = 0.01, seed: int = 0, dt: float = 0.5e-6, until: float = 20e-3, every: int = 16,
+    scenario: Scenario, control: str, preset_name: str | Control, *, hosts: int | None = None, size: float = 2e6,
+    link: Link | None = None, packet: Packet | None = None, paths: Paths = "ecmp",
+    fill: Mapping[str, object] | None = None, beside: tuple[str, str | Control] | None = None,
+    around: Around | None = None, buffer: float | None = None, marking: str | Marking | None = None,
+    pauses: Pfc | None = None, recovery: Recovery | None = None, loss: float | None = None,
+    seed: int = 0, dt: float = 0.5e-6, until: float = 20e-3, every: int = 16,
 ) -> Experiment:  # fmt: skip
-    """Run `scenario` under the preset `preset_name` of `control`.
+    """Run `scenario` under the preset `preset_name` of `control`, or under parameters of your own.
 
-    scenario  "incast": `hosts` senders, one receiver. "permutation", "all-to-all": on a fat-tree with k = `hosts`, or
-              on the 16 hosts of k = 4. "victim": an incast of `hosts` and one more flow from one of its senders.
-              "loss": one flow over a cable that destroys a share `loss` of the packets
-    control   such as "dcqcn", and one of its presets; others are refused
-    around    "pause" (PFC), "trim", "drop" (a buffer of 16 MB, drop tail) or "room" for all; by default what belongs to
-              the control: trimming for NSCC and credits, pauses for the others, room for all in "loss"
-    buffer    bytes that a switch which pauses has for all its ports
-    beside    a second control and its preset, such as ("dcqcn", "paper"), for every second flow: cards of two
-              kinds on one network. Switches are set, and losses sent again, as the first control asks
-    link      every cable; by default 100 Gb/s and 3.5 us
+    What is sent:
+
+    scenario  "incast": `hosts` senders, one receiver. "permutation": each host of a fat-tree sends to one other;
+              "all-to-all": to each other. "victim": an incast of `hosts` and one more flow from one of its senders.
+              "loss": one flow over a cable that destroys packets
+    hosts     how many send, 8; on a fat-tree its k: 8 (128 hosts), and 4 (16 hosts) in "all-to-all"
+    size      bytes of each flow
+    link      every cable; by default 100 Gb/s and 3.5 us. `Link(2e-6, 50e9)` is 400 Gb/s: bytes/s, one way
+    packet    by default 1,000 bytes and 38 of headers on the wire; for NSCC and credits 4,086 and 64
+    paths     on a fat-tree: "ecmp", one way for each flow, or "spray", all shortest ways
+    loss      share of packets that the cable destroys in "loss"; by default 0.01
+
+    Who controls it:
+
+    control, preset_name  such as "dcqcn" and one of its presets, or a `Dcqcn(...)` in place of the preset
+    fill      fields of the preset to give or replace, such as {"byte_counter": 10e6}
+    beside    a second control and its preset or parameters, such as ("dcqcn", "paper"), for every second flow: cards
+              of two kinds on one network. Switches are set, and losses sent again, as the first control asks
+
+    What is around it; the default is what belongs to the control, and the result shows it:
+
+    around    "pause" (PFC), "trim", "drop" (the newest) or "room" for all; by default trimming for NSCC and credits,
+              pauses for the others, room for all in "loss"
+    buffer    bytes: of a switch that pauses, for all its ports (32 MiB); of one queue of a switch that drops (16 MB) or
+              trims (one round trip of 14.3 us at the link's rate)
+    marking   a `Marking`, or a preset of "marking". By default DCQCN is marked by the ramp "ns3", whatever its own
+              preset, scaled with the rate of the link; DCTCP by the step "ns3-dctcp"; NSCC from 20 to 80 % of the
+              trimming queue; the others do not read marks and get none
+    pauses    a `Pfc`, by default `LOSSLESS`
+    recovery  a `Recovery`, by default go-back-N, and selective repeat for NSCC and credits and where switches trim;
+              both with a timeout of 4 ms
+
+    How it is computed:
+
+    seed      draws marks, losses, permutations; the same seed gives the same bits, another another run
+    dt        s of a step, at most an eighth of the shortest round trip
+    until     s after which the run ends, done or not;  every  steps between two moments of the series
+
+    One run is one draw. Where few marks or losses decide, as with slow timers and short flows, runs differ by factors:
+    "connectx-timer" on `Link(2e-6, 50e9)` is done after 1.2 to 8.7 ms under five seeds, and half the `dt` moves the
+    mean of that from 5.2 to 2.1 ms. Before you believe a number, take several seeds
+    (`netlib.congestion.repetition.over_seeds`), and halve `dt` once.
+    ValueError says which argument does not fit, or would be ignored.
 
     >>> seen = experiment("incast", "uncontrolled", "line-rate", hosts=2, size=1e6)
     >>> (seen.run.finish * 1e6).round(-1).tolist(), round(float(seen.slowdown.max()), 1)
     ([180.0, 180.0], 1.0)
+    >>> card = preset("dcqcn", "connectx", fill={"byte_counter": 10e6})
+    >>> seen = experiment("incast", "dcqcn", card, hosts=2, size=1e5, marking="sonic")
+    >>> seen.preset, seen.switches.marking.k_min
+    ('own', 1048576.0)
     """
-    _check(scenario, hosts, paths, around, loss, seed)
+    number = _check(scenario, hosts, paths, around, loss, seed)
     cable = link or Link(3.5e-6, 12.5e9)
-    rate, _ = alike(cable)
-    told = _told(control, preset_name, rate)
+    rate = float(speed_of_port("link", alike(cable)[0]))
+    told = _told(control, preset_name, rate, fill)
     other = None if beside is None else _told(*_pair(beside), rate)
     if other is not None:
         _refuse_to_mix(told, other)
+    outside = Surroundings(around, buffer, marking, pauses, recovery)
+    lossy = scenario == "loss"
+    kind = outside.kind(told, lossy)
+    switches, repeats = outside.switches(told, kind, rate), outside.repeats(told, kind, lossy)
+    if lossy:
+        switches = replace(switches, loss=0.01 if loss is None else loss, lossy=(1,))
     rng = np.random.default_rng(seed)
-    made = _traffic(scenario, hosts, floats("size", size, above=True), cable, packet or _packet(told), paths, rng)
-    chosen = around or _around(told, scenario)
-    switches = _switches(told, chosen, rate, float(floats("buffer", buffer, above=True)))
-    if scenario == "loss":
-        switches = replace(switches, loss=loss, lossy=(1,))
-    can_lose = chosen in ("trim", "drop") or scenario == "loss"
-    recovery = Recovery(_scheme(told, chosen), timeout=4e-3) if can_lose else None
+    made = _traffic(scenario, number, floats("size", size, above=True), cable, packet or packet_of(told), paths, rng)
     spread = Spread("random") if len(made.way) > made.flows else None
     senders = sender(told, made)
     if other is not None:
         senders = MixedSender(senders, sender(other, made), np.arange(made.flows) % 2 == 1)
-    seen = run(made, senders, until, rng, switches, dt, every, recovery, spread)
-    return Experiment(scenario, control, preset_name, made, seen, switches, recovery, _ideal(made))
+    seen = run(made, senders, until, rng, switches, dt, every, repeats, spread)
+    name = preset_name if isinstance(preset_name, str) else "own"
+    return Experiment(scenario, control, name, told, made, seen, switches, repeats, _ideal(made))
 
 
-def _told(control: str, preset_name: str, rate: float) -> Control:
-    """The parameters of a sender's control."""
-    told = preset(control, preset_name, rate)
-    if isinstance(told, Marking):
+def _told(control: str, given: str | Control, rate: float, fill: Mapping[str, object] | None = None) -> Control:
+    """The parameters of a sender's control: of a preset, or given as such."""
+    if control == "marking":
         raise ValueError(f"control = {control!r} is the switch's side; give a sender's, such as 'dcqcn'")
-    return told
+    if isinstance(given, str):
+        told = preset(control, given, rate, fill)
+        assert not isinstance(told, Marking)
+        return told
+    if fill is not None:
+        raise ValueError("fill goes with the name of a preset; these are parameters, use dataclasses.replace on them")
+    if TYPES.get(control) is not type(given):
+        fits = f"a preset's name or a {TYPES[control].__name__}" if control in TYPES else f"one of {', '.join(TYPES)}"
+        raise ValueError(
+            f"preset_name = {type(given).__name__}(...) does not fit control = {control[:40]!r}; "
+            f"give control = {CONTROLS[type(given)]!r}, or {fits}"
+        )
+    return given
 
 
-def _pair(beside: object) -> tuple[str, str]:
-    if not (isinstance(beside, tuple | list) and len(beside) == 2 and all(isinstance(each, str) for each in beside)):
-        raise ValueError(f"beside = {str(beside)[:40]!r} is not a control and its preset, such as ('dcqcn', 'paper')")
+def _pair(beside: tuple[str, str | Control]) -> tuple[str, str | Control]:
+    two = isinstance(beside, tuple | list) and len(beside) == 2
+    if not (two and isinstance(beside[0], str) and isinstance(beside[1], (str, *CONTROLS))):
+        raise ValueError(f"beside = {quoted(beside)} is not a control and its preset, such as ('dcqcn', 'paper')")
     return beside[0], beside[1]
 
 
@@ -139,20 +195,30 @@ def _refuse_to_mix(*controls: Control) -> None:
             )
 
 
-def _check(scenario: Scenario, hosts: int, paths: Paths, around: Around | None, loss: float, seed: int) -> None:
-    """Refuse what makes no sense before anything is built."""
+def _check(
+    scenario: Scenario, hosts: int | None, paths: Paths, around: Around | None, loss: float | None, seed: int
+) -> int:
+    """Refuse what makes no sense, or would be ignored, before anything is built; the number of hosts."""
     one_of("scenario", scenario, get_args(Scenario))
     one_of("paths", paths, get_args(Paths))
     if around is not None:
         one_of("around", around, get_args(Around))
-    if scenario == "permutation" and (hosts % 2 or not 2 <= hosts <= MOST_PORTS):
-        raise ValueError(f"hosts = {hosts} is the k of a fat-tree here; give an even number from 2 to {MOST_PORTS}")
-    if not 1 <= hosts <= MOST_HOSTS:
-        raise ValueError(f"hosts = {hosts} must be between 1 and {MOST_HOSTS}; give the number of hosts that send")
-    if not 0 <= loss <= 0.5:
+    number = _HOSTS[scenario] if hosts is None else hosts
+    if (most := MOST_PORTS.get(scenario)) and (number % 2 or not 2 <= number <= most):
+        raise ValueError(f"hosts = {number} is the k of a fat-tree here; give an even number from 2 to {most}")
+    if not 1 <= number <= MOST_HOSTS:
+        raise ValueError(f"hosts = {number} must be between 1 and {MOST_HOSTS}; give the number of hosts that send")
+    if loss is not None and not 0 <= loss <= 0.5:
         raise ValueError(f"loss = {loss:g} is a share of packets; give a number between 0 and 0.5")
+    if scenario == "loss" and number > 1:
+        raise ValueError(f"hosts = {number} would be ignored: in 'loss' one host sends; leave it out")
+    if loss is not None and scenario != "loss":
+        raise ValueError(f"loss = {loss:g} would be ignored in {scenario!r}; leave it out, or give scenario = 'loss'")
+    if paths == "spray" and scenario not in MOST_PORTS:
+        raise ValueError(f"paths = 'spray' would be ignored: {scenario!r} has one way; give a scenario on a fat-tree")
     if seed < 0:
         raise ValueError(f"seed = {seed} must be at least 0; give any whole number, such as 0")
+    return number
 
 
 def _traffic(
@@ -165,46 +231,10 @@ def _traffic(
         return victim(hosts, size, link, packet)
     if scenario == "loss":
         return one_flow(size, link, packet)
-    fabric = fat_tree(hosts if scenario == "permutation" else 4, link)
+    fabric = fat_tree(hosts, link)
     if scenario == "permutation":
         return permutation(fabric, size, packet, rng, paths)
     return all_to_all(fabric, size, packet, paths)
-
-
-def _packet(control: Control) -> Packet:
-    """RoCE's and HPCC's in ns-3 carry 1,000 bytes; UEC's in htsim 4,086."""
-    return Packet(4086, 4150) if isinstance(control, (Nscc, Credits)) else Packet(1000, 1038)
-
-
-def _around(control: Control, scenario: Scenario) -> Around:
-    """What a control expects of its network."""
-    if scenario == "loss":
-        return "room"
-    return "trim" if isinstance(control, (Nscc, Credits)) else "pause"
-
-
-def _switches(control: Control, around: Around, rate: float, buffer: float) -> Switches:
-    """Marks for those who read them (DCQCN, DCTCP, NSCC); pauses, trimming or a finite buffer."""
-    marking = None
-    if isinstance(control, Dcqcn):
-        marking = preset("marking", "ns3", rate)
-    elif isinstance(control, Dctcp):
-        marking = preset("marking", "ns3-dctcp", rate)
-    elif isinstance(control, Nscc):
-        marking = Marking(0.2 * _TRIM * rate, 0.8 * _TRIM * rate, 1.0, "departure")
-    interval = control.cnp_interval if isinstance(control, Dcqcn) else 0.0
-    pfc = replace(LOSSLESS, buffer=buffer) if around == "pause" else None
-    buffers = {"trim": Buffers(_TRIM * rate, trim=True), "drop": Buffers(16e6)}.get(around)
-    return Switches(marking, pfc, interval, buffers=buffers)
-
-
-_TRIM = 14.3e-6  # s: a trimming switch keeps about one round trip of bytes per queue and marks from 20 to 80 % of it,
-# as uet-htsim's main_uec.cpp sets it
-
-
-def _scheme(control: Control, around: Around) -> Literal["go-back-n", "selective-repeat"]:
-    """RoCE's classic NICs go back; UEC repeats what is missing, and so do all where switches trim."""
-    return "selective-repeat" if isinstance(control, (Nscc, Credits)) or around == "trim" else "go-back-n"
 
 
 def _ideal(traffic: Traffic) -> Floats:

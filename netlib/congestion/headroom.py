@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 
 from netlib.arguments import Floats, declared, floats, formula
 from netlib.congestion.pauses import QUANTUM, response_quanta
+from netlib.congestion.rates import in_both_units, speed_of_port
 
 LIGHT = 1.98e8  # m/s in a cable, as SONiC's script has it
 KIB = 1024
@@ -65,7 +66,7 @@ def cable_bytes(length: ArrayLike, rate: ArrayLike) -> Floats:
     >>> round(float(cable_bytes(1, 12.5e9)), 1)  # bytes for a metre at 100 Gb/s
     126.3
     """
-    return 2 * floats("length", length) * floats("rate", rate) / LIGHT
+    return 2 * floats("length", length) * speed_of_port("rate", rate) / LIGHT
 
 
 @formula
@@ -99,7 +100,8 @@ def dynamic_headroom(
     """Bytes after XOFF on a port of `gbit` Gb/s with `length` m of cable, as SONiC computes them for Spectrum switches.
 
     lossless_mtu + occupancy x (mtu + cable + 2 gearbox + mac + peer), rounded up to 1,024 bytes. `peer` are the
-    quanta in which the far end must stop; `mac` the bytes in MAC and PHY. The script divides the bits on the cable by
+    quanta in which the far end must stop; `mac` the bytes in MAC and PHY. `gbit` is a port's speed as the tables of
+    IEEE and SONiC name it, such as 400, and not a rate in bytes/s. The script divides the bits on the cable by
     8 x 1,024 where it means 8 x 1,000, so that its cable is 2.3 % short; this function does the same.
 
     Source: sonic-net/sonic-swss@18913fa, cfgmgr/buffer_headroom_mellanox.lua.
@@ -118,8 +120,9 @@ def dynamic_headroom(
 
 @declared
 def static_headroom(asic: str, version: str, gbit: float, length: float) -> int:
-    """Bytes after XOFF that a switch's shipped table reserves: size - xon of its row.
+    """Bytes after XOFF that a switch's shipped table reserves: size - xon of its row, for a port of `gbit` Gb/s.
 
+    The table names ports by their speed in Gb/s and cables by their `length` in m.
     Version 1.0.3 grows by 500 bytes/m at 100 Gb/s, four times what the cable holds; 1.0.4 by 252, twice.
 
     >>> static_headroom("spectrum-1", "1.0.3", 100, 300), static_headroom("spectrum-1", "1.0.4", 100, 300)
@@ -132,21 +135,25 @@ def static_headroom(asic: str, version: str, gbit: float, length: float) -> int:
     (table,) = found
     if (gbit, length) not in table.size:
         rates, lengths = (sorted({each[part] for each in table.size}) for part in (0, 1))
-        raise ValueError(f"gbit = {gbit:g} with {length:g} m is no row of the table; give one of {rates} and {lengths}")
+        raise ValueError(
+            f"gbit = {gbit:g} with {length:g} m is no row of the table; give one of {rates} and {lengths}: "
+            f"{in_both_units(gbit)}"
+        )
     return table.size[int(gbit), int(length)] - table.xon
 
 
 @formula
-def nic_headroom(length: ArrayLike, gbit: ArrayLike, mtu_sent: ArrayLike, mtu_received: ArrayLike) -> Floats:
+def nic_headroom(length: ArrayLike, rate: ArrayLike, mtu_sent: ArrayLike, mtu_received: ArrayLike) -> Floats:
     """Bytes of a NIC's receive buffer to keep free: both MTUs + 3,840 + 1.3 for each metre and Gb/s. Broadcasts.
 
-    The rule of a vendor's note on receive buffers (130 bytes per 100 m per Gb/s); the cable alone holds 1.26.
+    `length` in m, `rate` in bytes/s one way. The rule of a vendor's note on receive buffers (130 bytes per 100 m per
+    Gb/s); the cable alone holds 1.26.
 
-    >>> float(nic_headroom(100, 100, 1500, 1500))
-    19840.0
+    >>> round(float(nic_headroom(100, 12.5e9, 1500, 1500)))  # 100 Gb/s
+    19840
     """
     both = floats("mtu_sent", mtu_sent) + floats("mtu_received", mtu_received)
-    return both + 3840 + 1.3 * floats("length", length) * floats("gbit", gbit)
+    return both + 3840 + 1.3 * floats("length", length) * speed_of_port("rate", rate) * 8e-9
 
 
 @formula
@@ -158,7 +165,7 @@ def simulator_headroom(rate: ArrayLike, delay: ArrayLike) -> Floats:
     >>> round(float(simulator_headroom(12.5e9, 1e-6)))
     37500
     """
-    return 3 * floats("rate", rate) * floats("delay", delay)
+    return 3 * speed_of_port("rate", rate) * floats("delay", delay)
 
 
 @formula

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from netlib.arguments import Floats, declared, floats, formula
+from netlib.congestion.rates import in_both_units, speed_of_port
 
 QUANTUM = 64  # bytes: 512 bits of line time (IEEE 802.3, annex 31B)
 MOST_QUANTA = 65535  # 16 bits
@@ -32,7 +33,7 @@ def pause_time(rate: ArrayLike, quanta: ArrayLike = MOST_QUANTA) -> Floats:
     >>> round(float(pause_time(50e9)) * 1e6, 1)  # 400 Gb/s, the longest pause
     83.9
     """
-    return QUANTUM * _quanta(quanta) / floats("rate", rate, above=True)
+    return QUANTUM * _quanta(quanta) / speed_of_port("rate", rate, above=True)
 
 
 @formula
@@ -93,11 +94,14 @@ def watchdog_outage(storm: ArrayLike, detection: ArrayLike, restoration: ArrayLi
 def response_quanta(gbit: float) -> int:
     """Quanta within which a port of `gbit` Gb/s must have stopped (IEEE 802.3, 31B.3.7).
 
+    The standard names ports by their speed in Gb/s, and so does this table; everywhere else a rate is in bytes/s.
+
     >>> response_quanta(400), response_quanta(400) * QUANTUM
     (905, 57920)
     """
     if gbit not in RESPONSE_QUANTA:
-        raise ValueError(f"gbit = {gbit:g} is no rate of the table; give one of {', '.join(map(str, RESPONSE_QUANTA))}")
+        known = ", ".join(map(str, RESPONSE_QUANTA))
+        raise ValueError(f"gbit = {gbit:g} is no rate of the table; give one of {known}: {in_both_units(gbit)}")
     return RESPONSE_QUANTA[int(gbit)]
 
 

@@ -14,7 +14,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Literal, overload
 
-from netlib.arguments import declared, floats
+from netlib.arguments import declared
 from netlib.congestion.parameters import (
     Control,
     Credits,
@@ -28,6 +28,7 @@ from netlib.congestion.parameters import (
     Timely,
     Uncontrolled,
 )
+from netlib.congestion.rates import speed_of_port
 from netlib.names import nearest
 from netlib.units import parse
 
@@ -103,7 +104,7 @@ def preset_names(control: str) -> tuple[str, ...]:
     >>> preset_names("timely")
     ('paper', 'fluid', 'patched', 'ns3-datacenter')
     """
-    return tuple(_tables().get(_control(control), {}))
+    return tuple(_table().get(_control(control), {}))
 
 
 @declared
@@ -117,7 +118,7 @@ def preset_record(control: str, name: str) -> Preset:
     known = preset_names(control)
     if name not in known:
         raise ValueError(f"name = {name[:40]!r} is no preset of {control}; give one of {', '.join(known)}")
-    return _preset(control, name)
+    return _known(control, name)
 
 
 @overload
@@ -194,7 +195,7 @@ field; the firmware's unit is not documented); give it in fill={'byte_counter': 
             raise ValueError(f"fill has {str(field)[:40]!r}, which is no field of {control}; {nearest(field, known)}")
     if made.scaled and rate is None:
         raise ValueError(f"{control} {name!r} is stated per {made.per:g} bytes/s of link; give rate in bytes/s")
-    given_rate = made.per if rate is None else float(floats("rate", rate, above=True))
+    given_rate = made.per if rate is None else float(speed_of_port("rate", rate, above=True))
     scale = given_rate / made.per if made.per else 1.0
     values: dict[str, object] = {}
     for each in made.settings:
@@ -230,21 +231,24 @@ def _control(control: str) -> str:
 
 
 @cache
-def _tables() -> dict[str, dict[str, dict[str, Any]]]:
-    """The data file as it stands: control, name, table."""
-    return tomllib.loads(Path(__file__).with_name("presets.toml").read_text(encoding="utf-8"))
+def _table() -> dict[str, dict[str, dict[str, Any]]]:
+    """The data file as it stands; a preset is read when it is asked for, so that a bad one spoils no other."""
+    table: dict[str, dict[str, dict[str, Any]]]
+    table = tomllib.loads(Path(__file__).with_name("presets.toml").read_text(encoding="utf-8"))
+    return table
 
 
 @cache
-def _preset(control: str, name: str) -> Preset:
-    """Read when it is asked for: a table with a slip stops its own preset and no other."""
-    return _read(control, name, _tables()[control][name])
+def _known(control: str, name: str) -> Preset:
+    return _read(control, name, _table()[control][name])
 
 
 def _read(control: str, name: str, row: Mapping[str, Any]) -> Preset:
     """One table of the data file; a value in another dimension, or a field too many or too few, raises ValueError."""
     wanted = {each.name: each.type for each in fields(TYPES[_control(control)])}
     needed = {each.name for each in fields(TYPES[control]) if each.default is MISSING}
+    if absent := [key for key in ("title", "source", "locator", "as_of", "values") if key not in row]:
+        raise ValueError(f"{control} {name!r} has no {', '.join(absent)}; give it in the preset's table")
     if not needed <= set(row["values"]) <= set(wanted):
         raise ValueError(f"{control} {name!r} has fields {', '.join(row['values'])}; give {', '.join(wanted)}")
     base = {key: row.get(key, "primary") for key in ("source", "locator", "as_of", "confidence")}
@@ -260,24 +264,28 @@ def _read(control: str, name: str, row: Mapping[str, Any]) -> Preset:
     return Preset(control, name, row["title"], tuple(settings), per, tuple(row.get("scaled", ())), row.get("note", ""))
 
 
+_UNIT: Mapping[str, str] = {"s": "us", "bytes": "KB", "bytes/s": "Mb/s"}  # of the examples in sentences
+
+
 def _si(control: str, name: str, field: str, printed: str | bool, kind: object) -> float | str | bool:
     """What is printed, in SI: a switch and a name stay, "1/256" is a ratio, anything else is read with its unit."""
     if isinstance(printed, bool) or kind not in (int, float):
         return printed
     if printed == "inf":
         return float("inf")
-    if "/" in printed and " " not in printed:
-        return float(Fraction(printed))
-    expected, told = dimension_of(control, field), f"{control} {name!r}, {field} = {printed!r}"
-    example = f"{printed.split()[0]} {_EXAMPLE[expected]}".strip() if printed.strip() else "a number"
+    where, expected = f"{control} {name!r}, {field} = {printed!r}", dimension_of(control, field)
+    if not isinstance(printed, str):
+        wanted = f"{printed} {_UNIT.get(expected, '')}".strip()
+        raise ValueError(f"{where} is not in quotes; write '{wanted}', as it is printed")
     try:
+        if "/" in printed and " " not in printed:
+            return float(Fraction(printed))
         quantity = parse(printed)
-    except ValueError as error:
-        raise ValueError(f"{told} cannot be read ({error}); write for example {example!r}") from None
+    except (ValueError, ZeroDivisionError) as error:
+        raise ValueError(f"{where} cannot be read: {error}") from None
     if quantity.dimension != expected:
-        what = "has no unit" if quantity.dimension == "1" else f"is in {quantity.dimension}, not in {expected}"
-        raise ValueError(f"{told} {what}; write for example {example!r}")
+        if quantity.dimension == "1":
+            raise ValueError(f"{where} has no unit; write '{printed} {_UNIT[expected]}', if that is its unit")
+        fits = f"{_UNIT[expected]} or another unit of {expected}" if expected in _UNIT else "a plain number"
+        raise ValueError(f"{where} is in {quantity.dimension}; give {fits}")
     return int(quantity.value) if kind is int else float(f"{quantity.value:.12g}")  # 55 us are 5.5e-05 s
-
-
-_EXAMPLE = {"s": "us", "bytes": "KB", "bytes/s": "Mb/s", "1": ""}

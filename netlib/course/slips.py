@@ -91,6 +91,5 @@ def looks_like(got: float, want: float, dimension: str = "bytes", ranks: int | N
 
 def _gap(got: float, value: float) -> float:
     """Relative distance; infinite where the value is zero or the two have different signs."""
-    if not value or got * value <= 0 or not math.isfinite(got / value):
-        return math.inf
-    return abs(math.log(got / value))
+    ratio = got / value if value else 0.0
+    return abs(math.log(ratio)) if 0 < ratio < math.inf else math.inf

@@ -8,6 +8,7 @@ from netlib.fidelity.calibration import FITTED
 from netlib.fidelity.congestion_runs import Runs, runs_of
 from netlib.fidelity.ecmp_runs import permutation as permutation  # a page may call it
 from netlib.fidelity.peers import HTSIM_RTT, LAWS, NS3_RTT, RATE, Case
+from netlib.fidelity.rest_runs import rest_gap as rest_gap  # a page may call it
 from netlib.fidelity.rows import published_rows
 from netlib.fidelity.score import Judged, about, judge, judged_rows
 from netlib.fidelity.setup import Setup, read_setup

@@ -1,15 +1,20 @@
 """Any control in any scenario: everything runs, the same seed gives the same bits, and what does not belong is "
 "refused."""
 
+from dataclasses import replace
 from itertools import product
 from typing import get_args
 
 import numpy as np
 import pytest
 
-from netlib.congestion.experiments import Scenario, experiment
+from netlib.congestion.experiments import LOSSLESS, Scenario, experiment
+from netlib.congestion.packets.drops import Buffers
+from netlib.congestion.packets.recovery import Recovery
 from netlib.congestion.packets.traffic import Packet
-from netlib.congestion.presets import preset_names, preset_record
+from netlib.congestion.parameters import Marking, Uncontrolled
+from netlib.congestion.presets import preset, preset_names, preset_record
+from netlib.congestion.repetition import over_seeds
 from netlib.links import Link
 from tests.nonsense import one_sentence_or_a_result
 
@@ -22,12 +27,16 @@ def _complete(control: str, name: str) -> bool:
     return not preset_record(control, name).missing
 
 
+def _few(scenario: str) -> int | None:
+    return None if scenario == "loss" else 4
+
+
 PAIRS = [(each, name) for each in CONTROLS for name in preset_names(each) if _complete(each, name)]
 
 
 @pytest.mark.parametrize(("scenario", "pair"), list(product(SCENARIOS, PAIRS)), ids=lambda each: "-".join(each))
 def test_every_preset_runs_in_every_scenario(scenario, pair):
-    seen = experiment(scenario, *pair, hosts=4, size=4e4, until=0.4e-3, dt=1e-6)
+    seen = experiment(scenario, *pair, hosts=_few(scenario), size=4e4, until=0.4e-3, dt=1e-6)
     assert np.isfinite(seen.run.acked).all()
     assert (seen.run.acked >= 0).all()
     assert (seen.run.acked <= seen.traffic.wire + 0.5).all()
@@ -40,7 +49,8 @@ def test_every_preset_runs_in_every_scenario(scenario, pair):
 @pytest.mark.parametrize("scenario", SCENARIOS)
 def test_the_same_seed_gives_the_same_bits(scenario):
     one, two, other = (
-        experiment(scenario, "dcqcn", "ns3", hosts=4, size=2e5, until=1e-3, seed=seed).run for seed in (3, 3, 4)
+        experiment(scenario, "dcqcn", "ns3", hosts=_few(scenario), size=2e5, until=1e-3, seed=seed).run
+        for seed in (3, 3, 4)
     )
     for name in one.series:
         assert np.array_equal(one.series[name], two.series[name])
@@ -86,6 +96,7 @@ def test_two_kinds_of_card_share_a_port_each_under_its_own_control():
     [
         ("dcqcn", "beside = 'dcqcn' is not a control and its preset"),
         (("dcqcn", 3), "is not a control and its preset"),
+        (("dcqcn", Uncontrolled(1.0)), r"preset_name = Uncontrolled\(...\) does not fit control = 'dcqcn'"),
         (("credits", "rccc"), "Credits does not, so run it alone"),
         (("hpcc", "paper"), "Hpcc does not, so run it alone"),
         (("marking", "ns3"), "is the switch's side"),
@@ -112,6 +123,13 @@ def test_trimming_goes_with_any_control():
         (("incast", "dcqcn", "one-bdp"), "one-bdp"),
         (("incast", "cubic", "paper"), "cubic"),
         (("incast", "marking", "ns3"), "is the switch's side"),
+        (
+            ("incast", "dcqcn", Uncontrolled(1.0)),
+            "does not fit control = 'dcqcn'; give control = 'uncontrolled', or a preset's name or a Dcqcn",
+        ),
+        (("incast", "cubic", Uncontrolled(1.0)), "give control = 'uncontrolled', or one of dcqcn"),
+        (("incast", "dcqcn", Marking(1e4, 1e5, 1.0)), "preset_name = Marking.* must be text"),
+        (("incast", "dcqcn", "connectx"), "no usable byte_counter .* give it in fill="),
     ],
 )
 def test_what_does_not_belong_is_refused(given, says):
@@ -174,6 +192,19 @@ SMALL = {"hosts": 2, "size": 1e4, "until": 1e-4, "dt": 1e-6}
         ({"link": Link(1e3, 12.5e9)}, r"dt = 1e-06 is too short for a round trip of 4e\+03 s"),
         ({"packet": 1000}, "packet = 1000 is not a Packet"),
         ({"packet": Packet(1e-9, 1e-9)}, r"wire = 1e-09 makes 1\.2e\+13 packets in a step; give a larger packet"),
+        ({"link": Link(1e-6, 400)}, r"link = 400 is below 1e\+06 bytes/s; is it in bytes/s\? 400 Gb/s are 5e\+10"),
+        ({"hosts": 3, "scenario": "all-to-all"}, "k of a fat-tree here; give an even number from 2 to 8"),
+        ({"hosts": 10, "scenario": "all-to-all"}, "hosts = 10 is the k of a fat-tree here"),
+        ({"hosts": 4, "scenario": "loss"}, "hosts = 4 would be ignored: in 'loss' one host sends; leave it out"),
+        ({"loss": 0.01}, "loss = 0.01 would be ignored in 'incast'; leave it out, or give scenario = 'loss'"),
+        ({"paths": "spray"}, "paths = 'spray' would be ignored: 'incast' has one way; give a scenario on a fat-tree"),
+        ({"buffer": 1e6, "around": "room"}, "buffer = 1e.06 would be ignored where there is room for all"),
+        ({"buffer": 1e6, "pauses": LOSSLESS}, "buffer = 1e.06 would be ignored; pauses has a buffer of its own"),
+        ({"pauses": LOSSLESS, "around": "drop"}, "pauses are given, and around = 'drop' has none"),
+        ({"recovery": Recovery("go-back-n", 1e-3)}, "recovery would be ignored, nothing is lost here"),
+        ({"marking": "nobody"}, "name = 'nobody' is no preset of marking"),
+        ({"fill": {"beta": 1}}, "fill has 'beta', which is no field of uncontrolled"),
+        ({"fill": {"window": 1}, "preset_name": Uncontrolled(1.0)}, "fill goes with the name of a preset"),
         ({"loss": 0.6}, "loss = 0.6 is a share of packets; give a number between 0 and 0.5"),
         ({"loss": -0.1, "scenario": "loss"}, "loss = -0.1 is a share of packets"),
         ({"loss": float("nan")}, "loss = nan must be one number"),
@@ -189,7 +220,7 @@ def test_each_argument_is_refused_by_its_own_name(given, says):
     with pytest.raises(ValueError, match=says) as said:
         experiment(**told)
     assert "\n" not in str(said.value)
-    assert str(said.value).startswith((next(iter(given)), "dt = ", "until = ", "wire = "))
+    assert str(said.value).startswith((next(iter(given)), "dt = ", "until = ", "wire = ", "name = "))
 
 
 @pytest.mark.parametrize("scenario", SCENARIOS)
@@ -197,12 +228,98 @@ def test_nonsense_is_refused_in_one_sentence(scenario):
     def one(control, preset_name, hosts, size, until, dt):
         experiment(scenario, control, preset_name, hosts=hosts, size=size, until=until, dt=dt)
 
-    def more(seed, link, packet, around, paths, loss, every):
-        given = {"link": link, "packet": packet, "around": around, "paths": paths}
-        experiment(scenario, "uncontrolled", "line-rate", seed=seed, loss=loss, every=every, **given, **SMALL)
+    few = SMALL | {"hosts": None if scenario == "loss" else 2}
+
+    def more(seed, link, packet, around, paths, loss, every, buffer, marking, pauses, recovery, fill):
+        given = {"link": link, "packet": packet, "around": around, "paths": paths, "buffer": buffer}
+        given |= {"marking": marking, "pauses": pauses, "recovery": recovery, "fill": fill, "seed": seed}
+        experiment(scenario, "uncontrolled", "line-rate", loss=loss, every=every, **given, **few)
 
     right = {"control": "uncontrolled", "preset_name": "line-rate"}
     if scenario in ("incast", "loss"):  # the others share all that comes after
-        one_sentence_or_a_result(one, right | SMALL)
-    others = {"seed": 0, "link": None, "packet": None, "around": None, "paths": "ecmp", "loss": 0.01, "every": 16}
-    one_sentence_or_a_result(more, others, "trim", "drop", Link(0.0, 12.5e9), Packet(1, 1e9))
+        one_sentence_or_a_result(one, right | few)
+    others = {"seed": 0, "link": None, "packet": None, "around": None, "paths": "ecmp", "loss": None, "every": 16}
+    others |= dict.fromkeys(("buffer", "marking", "pauses", "recovery", "fill"))
+    mine = (LOSSLESS, Marking(1e4, 1e5, 1.0), Recovery("selective-repeat", 1e-3))
+    one_sentence_or_a_result(more, others, "trim", "drop", Link(0.0, 12.5e9), Packet(1, 1e9), *mine)
+
+
+FEW = {"hosts": 4, "size": 2e5, "dt": 1e-6}
+
+
+def test_parameters_of_my_own_are_what_a_preset_with_those_values_is():
+    mine = preset("dcqcn", "connectx", fill={"byte_counter": 10e6})
+    filled = experiment("incast", "dcqcn", "connectx", fill={"byte_counter": 10e6}, **FEW)
+    given = experiment("incast", "dcqcn", mine, **FEW)
+    assert filled.parameters == given.parameters == mine
+    assert (filled.preset, given.preset) == ("connectx", "own")
+    assert np.array_equal(filled.run.finish, given.run.finish)
+    slower = experiment("incast", "dcqcn", replace(mine, increase_timer=5e-3, initial_alpha=1.0), size=1e6)
+    assert slower.run.finish.max() > experiment("incast", "dcqcn", "ns3", size=1e6).run.finish.max()
+    beside = experiment("incast", "dcqcn", mine, beside=("dcqcn", replace(mine, g=1.0)), **FEW)
+    assert np.isfinite(beside.run.finish).all()
+
+
+def test_the_ramp_that_marks_is_in_the_result_and_can_be_replaced():
+    default = experiment("incast", "dcqcn", "paper", **FEW)
+    assert default.switches.marking == preset("marking", "ns3", 12.5e9)
+    steep = Marking(5e3, 5e3, 1.0)
+    for given, ramp in ((steep, steep), ("dcqcn-paper", preset("marking", "dcqcn-paper"))):
+        seen = experiment("incast", "dcqcn", "paper", marking=given, **FEW)
+        assert seen.switches.marking == ramp
+        assert seen.run.marked.sum() > default.run.marked.sum()
+
+
+def test_pauses_can_be_replaced_for_any_control():
+    """A fixed threshold of 20 kB pauses what the dynamic one of 32 MiB lets through."""
+    tight = replace(LOSSLESS, alpha=0.0, xoff=20e3)
+    for control in (("uncontrolled", "line-rate"), ("nscc", "uec-1.0")):
+        seen = experiment("incast", *control, pauses=tight, **FEW)
+        assert seen.switches.pfc == tight
+        assert seen.switches.buffers is None
+        assert seen.run.counters["tx_prio_pause"].sum() > 0
+
+
+def test_a_buffer_acts_wherever_there_is_one():
+    """What is dropped or trimmed never stood in the queue."""
+    for around, control in (("drop", ("uncontrolled", "line-rate")), ("trim", ("nscc", "uec-1.0"))):
+        small, large = (experiment("incast", *control, around=around, buffer=size, **FEW) for size in (50e3, 200e3))
+        assert [each.switches.buffers for each in (small, large)] == [
+            Buffers(size, trim=around == "trim") for size in (50e3, 200e3)
+        ]
+        assert small.run.peak.max() < 55e3 < large.run.peak.max() <= 205e3
+    assert small.switches.marking == Marking(10e3, 40e3, 1.0, "departure")  # from 20 to 80 % of the trimming queue
+    usual = experiment("incast", "uncontrolled", "line-rate", around="drop", **FEW)
+    assert usual.switches.buffers == Buffers(16e6)
+
+
+def test_how_losses_are_repeated_can_be_replaced():
+    given = {"size": 1e6, "loss": 0.02, "dt": 1e-6}
+    usual = experiment("loss", "uncontrolled", "one-bdp", **given)
+    better = experiment("loss", "uncontrolled", "one-bdp", recovery=Recovery("selective-repeat", 1e-3), **given)
+    assert usual.recovery == Recovery("go-back-n", 4e-3)
+    assert better.recovery == Recovery("selective-repeat", 1e-3)
+    assert better.run.finish.max() < usual.run.finish.max()
+
+
+def test_hosts_are_the_ports_of_the_fat_tree():
+    few = {"size": 2e3, "until": 1e-4, "dt": 1e-6}
+    flows = [
+        experiment(scenario, "uncontrolled", "line-rate", hosts=hosts, **few).traffic.flows
+        for scenario, hosts in (("all-to-all", None), ("all-to-all", 2), ("permutation", 4), ("permutation", None))
+    ]
+    assert flows == [16 * 15, 2, 16, 128]
+
+
+def test_seeds_span_a_range_where_chance_decides():
+    given = {"size": 2e5, "dt": 1e-6, "loss": 0.02}
+    told = over_seeds("loss", "uncontrolled", "one-bdp", seeds=3, **given)
+    alone = [experiment("loss", "uncontrolled", "one-bdp", seed=seed, **given).summary()["last"] for seed in range(3)]
+    assert told["last"] == (pytest.approx(np.mean(alone)), min(alone), max(alone))
+    assert told["last"].least < told["last"].most
+    still = over_seeds("incast", "uncontrolled", "line-rate", seeds=2, hosts=2, size=1e5)
+    assert still["mean"].least == still["mean"].most
+    with pytest.raises(ValueError, match="seeds = 0 must be between 1 and 1000"):
+        over_seeds("incast", "dcqcn", "paper", seeds=0)
+    with pytest.raises(ValueError, match="seed is set by over_seeds, from 0 on; give seeds"):
+        over_seeds("incast", "dcqcn", "paper", seed=3)

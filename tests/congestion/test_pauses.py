@@ -140,7 +140,7 @@ def test_shipped_tables_are_whole() -> None:
 
 
 def test_rules_of_thumb() -> None:
-    assert float(nic_headroom(100, 100, 0, 0) - nic_headroom(0, 100, 0, 0)) / 100 == pytest.approx(130)
+    assert float(nic_headroom(100, gbps(100), 0, 0) - nic_headroom(0, gbps(100), 0, 0)) / 100 == pytest.approx(130)
     assert 130 / float(cable_bytes(1, gbps(100))) == pytest.approx(1.03, abs=0.01)
     # three one-way delays of rate: 1.5 round trips of cable
     assert float(simulator_headroom(gbps(100), 1e-6)) == pytest.approx(1.5 * gbps(100) * 2e-6)
@@ -187,3 +187,40 @@ def test_at_the_bound_one_port_holds_just_its_xoff(
 def test_headroom_that_takes_all_is_refused() -> None:
     with pytest.raises(ValueError, match=r"headroom takes 2\.56e\+07 bytes, more than the buffer has"):
         shared_buffer(12e6, 32, 8, 1e5)
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        lambda: pause_time(400),
+        lambda: paused_share(10, 400),
+        lambda: storm_frames([50e9, 400]),
+        lambda: cable_bytes(100, 400),
+        lambda: simulator_headroom(400, 1e-6),
+        lambda: nic_headroom(100, 400, 1500, 1500),
+    ],
+)
+def test_a_rate_in_gbit_is_asked_about(asked) -> None:
+    with pytest.raises(ValueError, match=r"^rate = 400 is below .* is it in bytes/s\? 400 Gb/s are 5e\+10$"):
+        asked()
+
+
+def test_a_megabyte_a_second_and_a_silent_port_are_rates() -> None:
+    assert float(pause_time(1e6, 1)) == pytest.approx(64e-6)
+    assert float(cable_bytes(100, 0)) == 0
+    with pytest.raises(ValueError, match=r"rate = 0\.5 is below .* 400 Gb/s are 5e\+10"):
+        pause_time(0.5)
+    with pytest.raises(ValueError, match="rate = 0 must be above 0"):
+        pause_time(0)
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [lambda g: dynamic_headroom(g, 100), response_quanta, lambda g: static_headroom("spectrum-1", "1.0.4", g, 5)],
+)
+def test_a_speed_in_the_other_unit_is_said_in_both(asked) -> None:
+    """The tables of IEEE and SONiC name ports by Gb/s."""
+    with pytest.raises(ValueError, match=r"^gbit = 1\.25e\+10 .*: 1\.25e\+10 bytes/s are 100 Gb/s$"):
+        asked(12.5e9)
+    with pytest.raises(ValueError, match=r"^gbit = 56 .*: 56 Gb/s are 7e\+09 bytes/s$"):
+        asked(56)

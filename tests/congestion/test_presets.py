@@ -19,7 +19,8 @@ from netlib.congestion import (
     recovery_time,
 )
 from netlib.congestion import presets as module
-from netlib.congestion.effects import EFFECTS
+from netlib.congestion.effects import EFFECTS, RATED
+from netlib.congestion.parameters import Swift
 from netlib.congestion.presets import TYPES, dimension_of
 from netlib.units import gbps
 
@@ -150,12 +151,17 @@ def test_unknown_pairs_and_unfit_values_are_refused(control, name, rate, fill, s
         ({"values": {"k_min": "5 KB"}}, "give k_min, k_max, p_max, when"),
         (
             {"values": {"k_min": "5 KB", "k_max": "200 Mb/s", "p_max": "1 %"}},
-            "k_max = '200 Mb/s' is in bytes/s, not in bytes",
+            "marking 'x', k_max = '200 Mb/s' is in bytes/s; give KB or another unit of bytes$",
         ),
         (
             {"values": {"k_min": "5", "k_max": "200 KB", "p_max": "1 %"}},
-            "k_min = '5' has no unit; write for example '5 KB'",
+            "^marking 'x', k_min = '5' has no unit; write '5 KB', if that is its unit$",
         ),
+        ({"values": {"k_min": 5, "k_max": "9 KB", "p_max": "1 %"}}, "k_min = 5 is not in quotes; write '5 KB'"),
+        ({"values": {"k_min": "5 KX", "k_max": "9 KB", "p_max": "1 %"}}, "k_min = '5 KX' cannot be read: unit 'KX'"),
+        ({"values": {"k_min": "5 KB", "k_max": "9 KB", "p_max": "1/0"}}, "p_max = '1/0' cannot be read"),
+        ({"values": {"k_min": "5 KB", "k_max": "9 KB", "p_max": "1 KB"}}, "p_max = '1 KB' is in bytes; give a plain n"),
+        ({"title_": 1}, "marking 'x' has no values; give it in the preset's table"),
     ],
 )
 def test_a_table_with_a_wrong_field_or_unit_is_refused(row: dict, said: str) -> None:
@@ -164,12 +170,26 @@ def test_a_table_with_a_wrong_field_or_unit_is_refused(row: dict, said: str) -> 
         module._read("marking", "x", whole)
 
 
+def test_a_bad_preset_spoils_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A reader's new table without a unit: the rest still works, and whoever asks for it is told where and what."""
+    table = module._table()
+    mine = {**table["dcqcn"]["connectx-timer"]}
+    mine["values"] = {**mine["values"], "min_rate": "100"}
+    monkeypatch.setattr(module, "_table", lambda: {**table, "dcqcn": {**table["dcqcn"], "mycard": mine}})
+    assert module.preset("timely", "paper").t_low > 0
+    assert module.preset_names("dcqcn")[-1] == "mycard"
+    assert module.preset("dcqcn", "paper").g == 1 / 256
+    with pytest.raises(ValueError, match=r"^dcqcn 'mycard', min_rate = '100' has no unit; write '100 Mb/s'"):
+        module.preset("dcqcn", "mycard")
+
+
 @pytest.mark.parametrize("control", TYPES)
 def test_every_field_has_an_effect_that_can_be_computed(control: str) -> None:
     """Each field alone, changed: one row, one sentence without a line break, and the number in it changes."""
     usable = [name for name in preset_names(control) if not preset_record(control, name).missing]
     first = preset(control, usable[0], RATE)
-    assert set(EFFECTS[type(first)]) == {each.name for each in fields(first)}
+    said = [*EFFECTS[type(first)], *RATED.get(type(first), {})]
+    assert sorted(said) == sorted(each.name for each in fields(first))
     for each in fields(first):
         value = getattr(first, each.name)
         flipped = {"paper": "vendor", "arrival": "departure", True: False, False: True}
@@ -190,7 +210,7 @@ def test_what_a_difference_does_agrees_with_the_formulas() -> None:
     paper, copy = preset("dcqcn", "paper"), preset("dcqcn", "ns3-datacenter")
     found = {each.field: each for each in differences(paper, copy)}
     assert found["increase_timer"].ratio == pytest.approx(900 / 55)
-    assert found["increase_timer"].effect.endswith("275 us against 900 us")
+    assert found["increase_timer"].effect.endswith("275 us (1/32 of the gap left) against 900 us (1/2 of the gap left)")
     assert recovery_time(copy) == pytest.approx(900e-6)
     assert found["byte_counter"].ratio is None
     assert found["byte_counter"].effect.endswith("8 ms against never")  # 10 MB at 10 Gb/s
@@ -203,6 +223,8 @@ def test_what_a_difference_does_agrees_with_the_formulas() -> None:
 def test_the_table_lines_up() -> None:
     rows = differences(preset("dcqcn", "paper"), preset("dcqcn", "connectx-timer"))
     lines = difference_table(rows, "paper", "ConnectX").splitlines()
+    assert [each.field for each in rows if each.alike] == ["initial_alpha"]  # 1 and 1023/1024: 50 % and 50 %
+    rows = tuple(each for each in rows if not each.alike)
     assert len(lines) == len(rows) + 1
     at = lines[0].index("what it does")
     assert all(line[at - 2 : at] == "  " and line[at] != " " for line in lines)
@@ -226,22 +248,33 @@ def test_times_are_shown_in_their_unit() -> None:
     assert "against 0" in differences(base, quick)[0].effect or "against 55 us" in differences(base, quick)[0].effect
 
 
-@pytest.mark.parametrize(
-    ("printed", "says"),
-    [
-        ("100", r"dcqcn 'mycard', min_rate = '100' has no unit; write for example '100 Mb/s'"),
-        ("100 us", r"dcqcn 'mycard', min_rate = '100 us' is in s, not in bytes/s; write for example '100 Mb/s'"),
-        ("100 foo", r"dcqcn 'mycard', min_rate = '100 foo' cannot be read \(unit 'foo' is not known"),
-    ],
-)
-def test_a_table_with_a_slip_stops_its_own_preset_and_no_other(
-    printed: str, says: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    held = module._tables()
-    mine = {**held["dcqcn"]["paper"], "values": {**held["dcqcn"]["paper"]["values"], "min_rate": printed}}
-    monkeypatch.setattr(module, "_tables", lambda: {**held, "dcqcn": {**held["dcqcn"], "mycard": mine}})
-    assert preset_names("dcqcn")[-1] == "mycard"
-    assert preset("timely", "paper") == preset("timely", "paper", RATE)
-    assert preset("dcqcn", "paper").min_rate == 0
-    with pytest.raises(ValueError, match=says):
-        preset("dcqcn", "mycard")
+def test_thresholds_that_do_not_rise_are_refused() -> None:
+    with pytest.raises(ValueError, match=r"t_high = 0.0005 is below t_low = 1; give t_low <= t_high in s"):
+        preset("timely", "patched", fill={"t_low": 1.0})
+    with pytest.raises(ValueError, match=r"fs_most = 0.1 is below fs_least = 100; give windows that rise"):
+        Swift(25e-6, 1e-6, 50e-6, 100.0, 0.1, 1.0, 0.8, 0.5, 0.001)
+
+
+def test_effects_name_the_speed_that_is_asked_for() -> None:
+    """A queue of 250 KB is 20 us at 100 Gb/s and 5 us at 400; a byte counter of 10 MB is 200 us there."""
+    a, b = Marking(250e3, 1e6, 0.2), Marking(500e3, 1e6, 0.2)
+    for rate, said in (
+        (None, "at 100 Gb/s marks begin at a wait of 20 us against 40 us"),
+        (gbps(400), "at 400 Gb/s marks begin at a wait of 5 us against 10 us"),
+    ):
+        assert [each.effect for each in differences(a, b, rate)] == [said]
+    paper = preset("dcqcn", "paper")
+    (row,) = differences(paper, replace(paper, byte_counter=20e6), rate=gbps(400))
+    assert row.effect == "at 400 Gb/s the byte counter acts every 200 us against 400 us"
+    timely = preset("timely", "paper")
+    (row,) = differences(timely, replace(timely, segment=2 * timely.segment), rate=gbps(1))
+    assert row == differences(timely, replace(timely, segment=2 * timely.segment))[0]
+    with pytest.raises(ValueError, match=r"rate = 400 is below .* is it in bytes/s"):
+        differences(a, b, 400)
+
+
+def test_a_small_difference_with_a_consequence_stays_in_the_table() -> None:
+    paper = preset("dcqcn", "paper")
+    assert len(difference_table(differences(paper, replace(paper, initial_alpha=0.9995))).splitlines()) == 1
+    for changed in (replace(paper, increase_timer=55.5e-6), replace(paper, cut_interval=5e-10)):
+        assert len(difference_table(differences(paper, changed)).splitlines()) == 2

@@ -37,6 +37,21 @@ def own_folder(tmp_path, monkeypatch):
     journal.forget()
 
 
+@pytest.mark.parametrize("answer", [5e-324, 1e-320, -1e-320, 1e300])
+def test_a_number_beyond_all_ratios_is_only_wrong(answer):
+    assert looks_like(answer, 1e12) == ""
+    assert check("rest-01", answer).status == "wrong"
+
+
+def test_a_long_list_is_not_read_to_its_end():
+    class Long(list):
+        def __iter__(self):
+            raise MemoryError
+
+    reply = check("build-01", lambda *given: Long([0.0] * 20_000))
+    assert "instead of a list of numbers" in reply.message
+
+
 # --- reading ------------------------------------------------------------------------------------------------------
 
 

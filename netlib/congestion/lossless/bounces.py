@@ -10,8 +10,9 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import ArrayLike, NDArray
 
-from netlib.arguments import declared
-from netlib.congestion.lossless.dependencies import ways_on
+from netlib.arguments import array, declared
+from netlib.congestion.lossless.dependencies import vertex_names, ways_on
+from netlib.names import nearest
 from netlib.topology import Fabric
 
 Ints = NDArray[np.int64]
@@ -39,6 +40,30 @@ def climbs_once(fabric: Fabric, way: ArrayLike) -> Mask:
 
 
 @declared
+def cables_between(fabric: Fabric, one: str, other: str) -> Ints:
+    """The numbers of the cables between two vertices, by the names of `vertex_names`: "leaf 2", "spine 0", "host 5".
+
+    Cable c is the links 2 c and 2 c + 1, one for each direction, so that the cable of a link is link // 2.
+
+    >>> from netlib.links import Link
+    >>> from netlib.topology import leaf_spine
+    >>> pod = leaf_spine(8, 4, Link(1e-6, 50e9))
+    >>> cables_between(pod, "leaf 1", "spine 0").tolist()
+    [10]
+    """
+    names = vertex_names(fabric)
+    for name, value in (("one", one), ("other", other)):
+        if value not in names:
+            raise ValueError(f"{name} = {value[:40]!r} is no vertex of {fabric.name}; {nearest(value, names)}")
+    a, b = names.index(one), names.index(other)
+    found = np.flatnonzero((fabric.source == a) & (fabric.target == b)) // 2
+    if not found.size:
+        at = sorted({names[each] for each in fabric.target[fabric.leaving(a)]})
+        raise ValueError(f"other = {other!r} has no cable to {one}; give one of {', '.join(at[:8])}")
+    return np.asarray(found, np.int64)
+
+
+@declared
 def bounced(fabric: Fabric, way: ArrayLike, cables: ArrayLike, rng: Generator, stale: bool = False) -> Ints:
     """Ways on a leaf-spine after `cables` died, repaired where the packet meets the dead cable: (S, hops).
 
@@ -47,16 +72,36 @@ def bounced(fabric: Fabric, way: ArrayLike, cables: ArrayLike, rng: Generator, s
     failure and may send it back to the spine that it came from, as happens until routing has converged; a packet is
     given up after eight bounces. Ways that meet no dead cable stay as they are. `rng` draws leaves and spines.
 
+    `cables` are numbers of cables, and `way` holds numbers of links: the cable of a link is link // 2, and
+    `cables_between` finds one by the names of its ends.
+
     >>> from netlib.links import Link
     >>> from netlib.topology import leaf_spine
     >>> pod = leaf_spine(8, 4, Link(1e-6, 50e9))  # leaves 8 to 11, spines 12 and 13
     >>> way = bounced(pod, [[0, 16, 21, 5]], [10], np.random.default_rng(0))
     >>> pod.target[way[0]].tolist()
     [8, 12, 11, 13, 9, 2]
+
+    Your leaf-spine with one dead cable and with two, all pairs, all ways that a hash may choose (`every_way`):
+
+    >>> from netlib.congestion.lossless import buffer_dependencies, in_words, shortest_cycle
+    >>> from netlib.congestion.packets import every_way
+    >>> from netlib.topology import routes
+    >>> way, pair = every_way(routes(pod), *np.nonzero(~np.eye(8, dtype=bool)))
+    >>> dead = [*cables_between(pod, "leaf 1", "spine 0"), *cables_between(pod, "leaf 2", "spine 1")]
+    >>> for each in (dead[:1], dead):
+    ...     made = buffer_dependencies(pod, bounced(pod, way, each, np.random.default_rng(0)))
+    ...     print(in_words(made, shortest_cycle(made)))
+    no cycle
+    leaf 0 > spine 0 > leaf 3 > spine 1 > leaf 0
     """
     ways = ways_on(fabric, way)
     if int(fabric.tier.max(initial=0)) != 2:
         raise ValueError(f"fabric = {fabric.name} has no two tiers of switches; give a leaf_spine")
+    number = array("cables", cables)
+    if number.dtype.kind in "iu" and number.size and fabric.cables <= number.max() < fabric.links:
+        most = number.max()
+        raise ValueError(f"cables = {most} is the number of a link; give that of its cable, link // 2 = {most // 2}")
     alive = fabric.surviving(cables=cables)
     dead = (ways >= 0) & ~alive[ways]
     parts = [
@@ -87,7 +132,8 @@ def _repaired(fabric: Fabric, way: Ints, alive: Mask, rng: Generator, stale: boo
         bounce = _drawn(down, rng, fabric, spine)
         done += [link, bounce]
         at, came, wanted = int(fabric.target[bounce]), spine, -1
-    raise ValueError(f"way was bounced {_TURNS} times and did not arrive; give fewer dead cables, or stale=False")
+    fix = "give fewer dead cables" + ", or stale=False" * stale
+    raise ValueError(f"way was bounced {_TURNS} times and did not arrive; {fix}")
 
 
 def _alive(fabric: Fabric, vertex: int, alive: Mask, above: bool, beside: int) -> list[int]:

@@ -26,7 +26,7 @@ from netlib.congestion.packets.engine import Engine, Heard, Run, Sender, run
 from netlib.congestion.packets.gates import LinkCredits, Pfc
 from netlib.congestion.packets.lanes import Lanes
 from netlib.congestion.packets.recovery import Recovery
-from netlib.congestion.packets.scenarios import all_to_all, flows_between, one_flow, permutation, victim
+from netlib.congestion.packets.scenarios import all_to_all, every_way, flows_between, one_flow, permutation, victim
 from netlib.congestion.packets.spreading import Spread
 from netlib.congestion.packets.switches import Switches
 from netlib.congestion.packets.traffic import Packet, Traffic, incast, over, together, traffic
@@ -46,6 +46,7 @@ __all__ = [
     "Switches",
     "Traffic",
     "all_to_all",
+    "every_way",
     "flows_between",
     "incast",
     "one_flow",

@@ -42,6 +42,7 @@ OWN = {
     "lanes_by_global": {"fabric": dragonfly(1, 2, 1, LINK), "way": [[0, 1]]},
     "round_ways": {"fabric": deadlocks.switch_ring(4, LINK)},
     "slow_receiver": {"link": 2},
+    "cables_between": {"one": "leaf 1", "other": "spine 0"},
 }
 MODULES = (bounces, deadlocks, dependencies, lanes, pausing, slotted, storms, victims, waiting, watchdogs)
 INSIDE = {"cycle_of", "waits_from", "whole_slots"}  # from one module of the package to another

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from netlib.congestion.lossless.bounces import bounced, climbs_once
+from netlib.congestion.lossless.bounces import bounced, cables_between, climbs_once
 from netlib.congestion.lossless.deadlocks import round_ways, switch_ring
 from netlib.congestion.lossless.dependencies import (
     Dependencies,
@@ -287,6 +287,13 @@ POD = leaf_spine(8, 4, LINK)
         (lambda: bounced(POD, [[0, 16, 21, 5]], [0], np.random.default_rng(0)), "a host's only one"),
         (lambda: bounced(POD, [[0, 16, 21, 5]], [8, 9], np.random.default_rng(0)), "no way on"),
         (lambda: bounced(POD, [[0, 16, 21, 5]], [99], np.random.default_rng(0)), "cables = 99"),
+        (lambda: bounced(POD, [[0, 16, 21, 5]], [20], np.random.default_rng(0)), "link // 2 = 10"),
+        (lambda: cables_between(POD, "leaf 9", "spine 0"), "one = 'leaf 9' is no vertex of"),
+        (lambda: cables_between(POD, "leaf 0", "spin 0"), "other = 'spin 0' is no vertex of"),
+        (
+            lambda: cables_between(POD, "leaf 0", "leaf 1"),
+            "other = 'leaf 1' has no cable to leaf 0; give one of host 0",
+        ),
         (lambda: bounced(POD, [[0, 16, 21, 5]], [10, 11], np.random.default_rng(0), stale=True), "did not arrive"),
         (lambda: in_words(buffer_dependencies(STAR, [[0, 3]]), [99]), "cycle"),
     ],
@@ -296,3 +303,23 @@ def test_what_makes_no_sense_is_refused_in_one_sentence(call: object, says: str)
         call()
     assert says in str(error.value)
     assert "\n" not in str(error.value)
+
+
+def test_a_refusal_offers_stale_only_where_it_was_asked_for() -> None:
+    """A packet climbs to spines 0 and 1 in vain: neither has a cable to leaf 1."""
+    with pytest.raises(ValueError, match=r"did not arrive; give fewer dead cables$"):
+        bounced(POD, [[0, 16, 21, 5]], [10, 11], np.random.default_rng(0))
+    with pytest.raises(ValueError, match=r"give fewer dead cables, or stale=False$"):
+        bounced(POD, [[0, 16, 21, 5]], [10, 11], np.random.default_rng(0), stale=True)
+
+
+@pytest.mark.parametrize("fabric", [POD, leaf_spine(16, 8, LINK)], ids=["one cable", "two cables"])
+def test_cables_are_found_by_the_names_of_their_ends(fabric) -> None:
+    """All pairs of neighbours together find every cable once, in either order of the names."""
+    names = vertex_names(fabric)
+    ends = {tuple(sorted((int(a), int(b)))) for a, b in zip(fabric.source, fabric.target, strict=True)}
+    found = [cables_between(fabric, names[a], names[b]) for a, b in ends]
+    assert sorted(np.concatenate(found).tolist()) == list(range(fabric.cables))
+    for (a, b), cables in zip(ends, found, strict=True):
+        assert cables_between(fabric, names[b], names[a]).tolist() == cables.tolist()
+        assert {int(fabric.source[2 * c]) for c in cables} | {int(fabric.target[2 * c]) for c in cables} == {a, b}
