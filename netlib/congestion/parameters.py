@@ -133,6 +133,11 @@ class Timely(Checked):
     _shares = ("alpha", "beta")
     _unlimited = ("hai", "segment")
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.t_high < self.t_low:
+            raise ValueError(f"t_high = {self.t_high:g} is below t_low = {self.t_low:g}; give t_low <= t_high in s")
+
 
 @dataclass(frozen=True)
 class Dctcp(Checked):
@@ -178,6 +183,13 @@ class Swift(Checked):
     min_window: float
     _positive = ("base", "fs_least", "fs_most", "ai", "beta", "max_cut", "min_window")
     _shares = ("max_cut",)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.fs_most < self.fs_least:
+            raise ValueError(
+                f"fs_most = {self.fs_most:g} is below fs_least = {self.fs_least:g}; give windows that rise, in packets"
+            )
 
 
 @dataclass(frozen=True)

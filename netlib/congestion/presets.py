@@ -104,7 +104,7 @@ def preset_names(control: str) -> tuple[str, ...]:
     >>> preset_names("timely")
     ('paper', 'fluid', 'patched', 'ns3-datacenter')
     """
-    return tuple(_tables().get(_control(control), {}))
+    return tuple(_table().get(_control(control), {}))
 
 
 @declared
@@ -118,7 +118,7 @@ def preset_record(control: str, name: str) -> Preset:
     known = preset_names(control)
     if name not in known:
         raise ValueError(f"name = {name[:40]!r} is no preset of {control}; give one of {', '.join(known)}")
-    return _preset(control, name)
+    return _known(control, name)
 
 
 @overload
@@ -231,15 +231,16 @@ def _control(control: str) -> str:
 
 
 @cache
-def _tables() -> dict[str, dict[str, dict[str, Any]]]:
-    """The data file as it stands: control, name, table."""
-    return tomllib.loads(Path(__file__).with_name("presets.toml").read_text(encoding="utf-8"))
+def _table() -> dict[str, dict[str, dict[str, Any]]]:
+    """The data file as it stands; a preset is read when it is asked for, so that a bad one spoils no other."""
+    table: dict[str, dict[str, dict[str, Any]]]
+    table = tomllib.loads(Path(__file__).with_name("presets.toml").read_text(encoding="utf-8"))
+    return table
 
 
 @cache
-def _preset(control: str, name: str) -> Preset:
-    """Read when it is asked for: a table with a slip stops its own preset and no other."""
-    return _read(control, name, _tables()[control][name])
+def _known(control: str, name: str) -> Preset:
+    return _read(control, name, _table()[control][name])
 
 
 def _read(control: str, name: str, row: Mapping[str, Any]) -> Preset:
@@ -248,11 +249,6 @@ def _read(control: str, name: str, row: Mapping[str, Any]) -> Preset:
     needed = {each.name for each in fields(TYPES[control]) if each.default is MISSING}
     if absent := [key for key in ("title", "source", "locator", "as_of", "values") if key not in row]:
         raise ValueError(f"{control} {name!r} has no {', '.join(absent)}; give it in the preset's table")
-    for field, cell in row["values"].items():
-        if isinstance(cell, (int, float)) and not isinstance(cell, bool):
-            raise ValueError(
-                f"{control} {name!r}, {field} = {cell} is not in quotes; write it as printed, with its unit"
-            )
     if not needed <= set(row["values"]) <= set(wanted):
         raise ValueError(f"{control} {name!r} has fields {', '.join(row['values'])}; give {', '.join(wanted)}")
     base = {key: row.get(key, "primary") for key in ("source", "locator", "as_of", "confidence")}
@@ -268,24 +264,28 @@ def _read(control: str, name: str, row: Mapping[str, Any]) -> Preset:
     return Preset(control, name, row["title"], tuple(settings), per, tuple(row.get("scaled", ())), row.get("note", ""))
 
 
+_UNIT: Mapping[str, str] = {"s": "us", "bytes": "KB", "bytes/s": "Mb/s"}  # of the examples in sentences
+
+
 def _si(control: str, name: str, field: str, printed: str | bool, kind: object) -> float | str | bool:
     """What is printed, in SI: a switch and a name stay, "1/256" is a ratio, anything else is read with its unit."""
     if isinstance(printed, bool) or kind not in (int, float):
         return printed
     if printed == "inf":
         return float("inf")
-    if "/" in printed and " " not in printed:
-        return float(Fraction(printed))
-    expected, told = dimension_of(control, field), f"{control} {name!r}, {field} = {printed!r}"
-    example = f"{printed.split()[0]} {_EXAMPLE[expected]}".strip() if printed.strip() else "a number"
+    where, expected = f"{control} {name!r}, {field} = {printed!r}", dimension_of(control, field)
+    if not isinstance(printed, str):
+        wanted = f"{printed} {_UNIT.get(expected, '')}".strip()
+        raise ValueError(f"{where} is not in quotes; write '{wanted}', as it is printed")
     try:
+        if "/" in printed and " " not in printed:
+            return float(Fraction(printed))
         quantity = parse(printed)
-    except ValueError as error:
-        raise ValueError(f"{told} cannot be read ({error}); write for example {example!r}") from None
+    except (ValueError, ZeroDivisionError) as error:
+        raise ValueError(f"{where} cannot be read: {error}") from None
     if quantity.dimension != expected:
-        what = "has no unit" if quantity.dimension == "1" else f"is in {quantity.dimension}, not in {expected}"
-        raise ValueError(f"{told} {what}; write for example {example!r}")
+        if quantity.dimension == "1":
+            raise ValueError(f"{where} has no unit; write '{printed} {_UNIT[expected]}', if that is its unit")
+        fits = f"{_UNIT[expected]} or another unit of {expected}" if expected in _UNIT else "a plain number"
+        raise ValueError(f"{where} is in {quantity.dimension}; give {fits}")
     return int(quantity.value) if kind is int else float(f"{quantity.value:.12g}")  # 55 us are 5.5e-05 s
-
-
-_EXAMPLE = {"s": "us", "bytes": "KB", "bytes/s": "Mb/s", "1": ""}

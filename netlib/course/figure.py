@@ -194,6 +194,16 @@ class Figure:
 Part = Element | Number
 
 
+def fixed(values: Array) -> Array:
+    """The array, closed to writers: what a cache hands to several figures.
+
+    >>> fixed(np.zeros(2)).flags.writeable
+    False
+    """
+    values.setflags(write=False)
+    return values
+
+
 def channels(part: Part) -> Iterator[tuple[str, Array, int]]:
     """The arrays of a part: name, values as floats (at least its own axes), number of own axes."""
     for name, own in part.own.items():

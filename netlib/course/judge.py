@@ -105,7 +105,7 @@ def _judge_part(exercise: Exercise, part: Part, answer: object) -> tuple[str, st
     known = [(abs(got - value), says) for value, says in _known_wrong(part) if fits(replace(part, want=value), got)]
     if known:
         return WRONG, f"Not yet{echo}: {min(known)[1]}."
-    slip = looks_like(got / factor, want / factor, dimensionless=dimension == "1", ranks=part.ranks)
+    slip = looks_like(got / factor, want / factor, dimension, part.ranks)
     if slip:
         return WRONG, f"Not yet{echo}: it looks like {slip}."
     return WRONG, f'Not yet{echo}. hint("{exercise.id}") gives a nudge.'
@@ -209,12 +209,15 @@ def _guarded(
     return call
 
 
+_MOST_ENTRIES = 10_000  # of what a function returns; no law asks for as many, and each is read
+
+
 def _entries(value: Any) -> list[Any] | None:
-    """What a learner's list, tuple or array holds; None where nothing was returned; [nan] for anything else."""
+    """What a learner's list, tuple or array holds; None where nothing came back; [nan] for all else and too many."""
     if value is None or value is Ellipsis:
         return None
     listed = isinstance(value, (list, tuple)) or len(getattr(value, "shape", ())) == 1
-    return list(value) if listed else [math.nan]
+    return list(value) if listed and len(value) <= _MOST_ENTRIES else [math.nan]
 
 
 def _words(error: BaseException) -> str:

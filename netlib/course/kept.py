@@ -74,6 +74,7 @@ class Kept:
         found: dict[tuple[str, ...], dict[str, Array]] = {}
         for row in body:
             values = np.array([float(v) if v else np.nan for v in row[wide + 1 :]])
+            values.setflags(write=False)  # every page reads this very array
             found.setdefault(tuple(row[:wide]), {})[row[wide]] = values
         wanted = {_texts(state) for state in self.states()}
         if head[:wide] != list(self.knobs):

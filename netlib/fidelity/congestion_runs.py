@@ -7,11 +7,12 @@ Read with the chapter "Congestion control", section "Theory says, the simulators
 
 import csv
 import io
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, fields, replace
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -89,7 +90,7 @@ def write_runs(path: Path = TABLE, chosen: Iterable[Case] | None = None) -> None
 
 
 @cache
-def recorded() -> dict[Case, Measured]:
+def recorded() -> Mapping[Case, Measured]:
     """What the table holds.
 
     >>> len({replace(case, seed=0) for case in recorded()}) == len(list(cases()))
@@ -101,7 +102,7 @@ def recorded() -> dict[Case, Measured]:
         told: dict[str, Any] = {each.name: _read(each.name, row[each.name]) for each in fields(Case)}
         case = Case(**told)
         found[case] = Measured(**{each.name: float(row[each.name]) for each in fields(Measured)})
-    return found
+    return MappingProxyType(found)
 
 
 def _read(name: str, cell: str) -> str | int | float | bool:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from netlib.congestion import Hpcc, differences, preset
+from netlib.congestion import Hpcc, differences, preset, preset_record
 from netlib.congestion.comparison import shown_in_unit
 from netlib.congestion.fluid import (
     critical_delays,
@@ -22,29 +22,36 @@ from netlib.congestion.fluid import (
 from netlib.fidelity.agreements.congestion import fill_time, fill_time_run, first_burst, first_burst_run
 from netlib.fidelity.congestion_runs import runs_of
 from netlib.fidelity.peers import LAWS, NS3_RTT, RATE, Case
-from netlib.fidelity.rest_runs import CASES, Stood, rest_queue, rests
+from netlib.fidelity.rest_runs import CASES, RestCase, Stood, event_queue, rest_queue, rests
 from netlib.fidelity.rows import published_rows
 from netlib.fidelity.score import Judged, judge
 
-_BESIDE = {"ConnectX": "connectx-timer", "ns-3": "ns3-datacenter"}
+COPY = "ns-3, PowerTCP's copy"
 _FLOWS = (2, 4, 8, 10, 12)
 
 
 def presets() -> str:
     """DCQCN of the paper beside that of a card and of a simulator, as Markdown: what differs, and what it does.
 
+    A row for each field in which the card differs from the paper in what it does. What the card's maker does not
+    document is said to be so; runs with the card have it off.
+
     >>> presets().splitlines()[0]
-    '| parameter | paper | ConnectX | ns-3 | what it does, paper against ns-3 |'
+    "| parameter | paper | ConnectX | ns-3, PowerTCP's copy | what it does, paper against ConnectX |"
     """
-    paper = preset("dcqcn", "paper")
-    others = {name: preset("dcqcn", each) for name, each in _BESIDE.items()}
-    lines = [
-        f"| parameter | paper | {' | '.join(others)} | what it does, paper against ns-3 |",
-        f"|---{'|--:' * (1 + len(others))}|---|",
-    ]
-    for row in differences(paper, others["ns-3"]):
-        cells = [shown_in_unit(getattr(each, row.field), row.dimension) for each in (paper, *others.values())]
-        lines.append(f"| `{row.field}` | {' | '.join(cells)} | {row.effect} |")
+    paper, card, copy = (preset("dcqcn", name) for name in ("paper", "connectx-timer", "ns3-datacenter"))
+    unknown = preset_record("dcqcn", "connectx").missing
+    lines = [f"| parameter | paper | ConnectX | {COPY} | what it does, paper against ConnectX |"]
+    lines.append("|---|--:|--:|--:|---|")
+    for row in differences(paper, card):
+        cells = [shown_in_unit(getattr(each, row.field), row.dimension) for each in (paper, card, copy)]
+        if row.alike:
+            continue
+        effect = row.effect
+        if row.field in unknown:
+            documented = effect.rsplit(" against ", 1)[0]
+            cells[1], effect = "not documented (off here)", f"{documented}; how often the card's does is not documented"
+        lines.append(f"| `{row.field}` | {' | '.join(cells)} | {effect} |")
     return "\n".join(lines)
 
 
@@ -104,24 +111,38 @@ def _bursts() -> Iterator[Line]:
     )  # fmt: skip
 
 
-_WHY = {
-    (2, 4e-6, "departure"): "cuts are events: packets never rest",
-    (8, 4e-6, "departure"): "marks are drawn, flows cut one by one",
-    (64, 4e-6, "departure"): "no rest on the ramp: the end of it is one",
-    (64, 4e-6, "arrival"): "a mark waits in the queue that it reports",
-    (8, 85e-6, "departure"): "the signal is too old to rest",
-}
+_WHY = (  # one for each of CASES but the last
+    "a cut is followed by a silence",
+    "the same, and the end of the ramp bounds it",
+    "the same silence",
+    "more flows share chance: less swing, nearly the same gap",
+    "without the silence",
+    "no rest on the ramp: the end of it is one",
+    "a mark waits in the queue that it reports",
+    "the signal is too old to rest",
+)
 
 
 def _rests() -> Iterator[Line]:
-    for case in CASES:
-        if why := _WHY.get((case.flows, case.delay, case.when)):
-            fluid, packets = (rests()[engine, case] for engine in ("fluid", "packets"))
-            named = f"queue of {case.flows} flows of DCQCN, signal {case.delay * 1e6:.0f} µs old"
-            if case.when == "arrival":
-                named += ", packets marked on arrival"
-            seen = f"{why}; fluid {_range(fluid)}, packets {_range(packets)} kB"
-            yield named, rest_queue(case) / 1e3, fluid.mean / 1e3, packets.mean / 1e3, "kB", seen
+    for case, why in zip(CASES, _WHY, strict=False):
+        fluid, packets = (rests()[engine, case] for engine in ("fluid", "packets"))
+        parts = [why, f"fluid {_range(fluid)}, packets {_range(packets)} kB"]
+        if case.delay < 5e-6 and not np.isnan(events := event_queue(case)):
+            parts.insert(1, f"counted by events {events / 1e3:.3g}")
+        if not (fluid.settled and packets.settled):
+            parts.append("not settled")
+        yield _named_rest(case), rest_queue(case) / 1e3, fluid.mean / 1e3, packets.mean / 1e3, "kB", "; ".join(parts)
+
+
+def _named_rest(case: RestCase) -> str:
+    named = f"queue of {case.flows} flows of DCQCN, signal {case.delay * 1e6:.0f} µs old"
+    told = {
+        "packets marked on arrival": case.when == "arrival",
+        "ramp drawn out": case.ramp != "dcqcn-paper",
+        f"all {case.times} times as large": case.times > 1,
+        f"notices {case.silence * 1e6:.0f} µs apart": case.silence < case.control.alpha_timer / 2,
+    }
+    return ", ".join([named, *(text for text, true in told.items() if true)])
 
 
 def _range(seen: Stood) -> str:
@@ -176,7 +197,7 @@ def _beside(kinds: tuple[str, ...], metrics: tuple[str, ...]) -> str:
     for (kind_, many, peer, control), found in sorted(table.items()):
         traffic = f"{many}:1" if kinds[kind_] == "incast" else f"{kinds[kind_]}, {many} hosts"
         cells = [_cell(found.get(name), name) for name in metrics]
-        lines.append(f"| {traffic} | {peer} | {control} | {' | '.join(cells)} |")
+        lines.append(f"| {traffic} | {COPY if peer == 'ns-3' else peer} | {control} | {' | '.join(cells)} |")
     return "\n".join(lines)
 
 

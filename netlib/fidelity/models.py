@@ -31,6 +31,8 @@ from netlib.links import Link
 
 NIC = ("network card", "one transfer")
 COPY = ("unidir_bw", "one domain")
+LONGEST = 2_000
+"""Characters of a cell: its words are searched for, which takes the square of their number."""
 
 
 @dataclass(frozen=True)
@@ -48,6 +50,9 @@ class Constants:
 
 def predict(row: Mapping[str, str], fitted: Constants) -> Prediction:
     """The model's value for a row's metric. Raises Unanswerable with the reason when no model covers it."""
+    for name, cell in row.items():
+        if name not in ("note", "source_title", "source_locator") and len(cell or "") > LONGEST:
+            raise Unanswerable(f"{name} has {len(cell):,} characters; up to {LONGEST:,} are read")
     metric, collective = (row.get("metric") or "").strip(), (row.get("collective") or "").strip()
     if scenario := (row.get("scenario") or "").strip():
         if "ECMP" in scenario:  # hashed flows are a fabric's, whoever asks

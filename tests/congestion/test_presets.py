@@ -19,7 +19,8 @@ from netlib.congestion import (
     recovery_time,
 )
 from netlib.congestion import presets as module
-from netlib.congestion.effects import EFFECTS
+from netlib.congestion.effects import EFFECTS, RATED
+from netlib.congestion.parameters import Swift
 from netlib.congestion.presets import TYPES, dimension_of
 from netlib.units import gbps
 
@@ -150,12 +151,17 @@ def test_unknown_pairs_and_unfit_values_are_refused(control, name, rate, fill, s
         ({"values": {"k_min": "5 KB"}}, "give k_min, k_max, p_max, when"),
         (
             {"values": {"k_min": "5 KB", "k_max": "200 Mb/s", "p_max": "1 %"}},
-            "k_max = '200 Mb/s' is in bytes/s, not in bytes",
+            "marking 'x', k_max = '200 Mb/s' is in bytes/s; give KB or another unit of bytes$",
         ),
         (
             {"values": {"k_min": "5", "k_max": "200 KB", "p_max": "1 %"}},
-            "k_min = '5' has no unit; write for example '5 KB'",
+            "^marking 'x', k_min = '5' has no unit; write '5 KB', if that is its unit$",
         ),
+        ({"values": {"k_min": 5, "k_max": "9 KB", "p_max": "1 %"}}, "k_min = 5 is not in quotes; write '5 KB'"),
+        ({"values": {"k_min": "5 KX", "k_max": "9 KB", "p_max": "1 %"}}, "k_min = '5 KX' cannot be read: unit 'KX'"),
+        ({"values": {"k_min": "5 KB", "k_max": "9 KB", "p_max": "1/0"}}, "p_max = '1/0' cannot be read"),
+        ({"values": {"k_min": "5 KB", "k_max": "9 KB", "p_max": "1 KB"}}, "p_max = '1 KB' is in bytes; give a plain n"),
+        ({"title_": 1}, "marking 'x' has no values; give it in the preset's table"),
     ],
 )
 def test_a_table_with_a_wrong_field_or_unit_is_refused(row: dict, said: str) -> None:
@@ -164,13 +170,17 @@ def test_a_table_with_a_wrong_field_or_unit_is_refused(row: dict, said: str) -> 
         module._read("marking", "x", whole)
 
 
-def test_a_table_without_a_source_or_with_a_bare_number_is_refused() -> None:
-    whole = {"title": "x", "locator": "y", "as_of": datetime.date(2026, 11, 30), "values": {}}
-    with pytest.raises(ValueError, match="marking 'x' has no source; give it in the preset's table"):
-        module._read("marking", "x", whole)
-    bare = {"k_min": 5, "k_max": "9 KB", "p_max": "1 %"}
-    with pytest.raises(ValueError, match="marking 'x', k_min = 5 is not in quotes; write it as printed"):
-        module._read("marking", "x", {**whole, "source": "zhu2015", "values": bare})
+def test_a_bad_preset_spoils_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A reader's new table without a unit: the rest still works, and whoever asks for it is told where and what."""
+    table = module._table()
+    mine = {**table["dcqcn"]["connectx-timer"]}
+    mine["values"] = {**mine["values"], "min_rate": "100"}
+    monkeypatch.setattr(module, "_table", lambda: {**table, "dcqcn": {**table["dcqcn"], "mycard": mine}})
+    assert module.preset("timely", "paper").t_low > 0
+    assert module.preset_names("dcqcn")[-1] == "mycard"
+    assert module.preset("dcqcn", "paper").g == 1 / 256
+    with pytest.raises(ValueError, match=r"^dcqcn 'mycard', min_rate = '100' has no unit; write '100 Mb/s'"):
+        module.preset("dcqcn", "mycard")
 
 
 @pytest.mark.parametrize("control", TYPES)
@@ -178,8 +188,6 @@ def test_every_field_has_an_effect_that_can_be_computed(control: str) -> None:
     """Each field alone, changed: one row, one sentence without a line break, and the number in it changes."""
     usable = [name for name in preset_names(control) if not preset_record(control, name).missing]
     first = preset(control, usable[0], RATE)
-    from netlib.congestion.effects import RATED
-
     said = [*EFFECTS[type(first)], *RATED.get(type(first), {})]
     assert sorted(said) == sorted(each.name for each in fields(first))
     for each in fields(first):
@@ -224,6 +232,29 @@ def test_the_table_lines_up() -> None:
     assert difference_table((), "a", "b").startswith("field")
 
 
+def test_two_controls_are_not_compared() -> None:
+    with pytest.raises(ValueError, match="b = Hpcc is no Dcqcn; give two presets of one control"):
+        differences(preset("dcqcn", "paper"), preset("hpcc", "paper"))
+
+
+def test_times_are_shown_in_their_unit() -> None:
+    base = preset("dcqcn", "paper")
+    shown = [difference_table(differences(base, replace(base, cut_interval=each))) for each in (5e-10, 5e-7, 5e-3, 5.0)]
+    assert [text.split()[-4:-3] for text in shown] != []
+    for text, unit in zip(shown, ("0.5 ns", "500 ns", "5 ms", "5 s"), strict=True):
+        assert unit in text
+    quick = replace(base, g=1.0)
+    assert isinstance(quick, Dcqcn)
+    assert "against 0" in differences(base, quick)[0].effect or "against 55 us" in differences(base, quick)[0].effect
+
+
+def test_thresholds_that_do_not_rise_are_refused() -> None:
+    with pytest.raises(ValueError, match=r"t_high = 0.0005 is below t_low = 1; give t_low <= t_high in s"):
+        preset("timely", "patched", fill={"t_low": 1.0})
+    with pytest.raises(ValueError, match=r"fs_most = 0.1 is below fs_least = 100; give windows that rise"):
+        Swift(25e-6, 1e-6, 50e-6, 100.0, 0.1, 1.0, 0.8, 0.5, 0.001)
+
+
 def test_effects_name_the_speed_that_is_asked_for() -> None:
     """A queue of 250 KB is 20 us at 100 Gb/s and 5 us at 400; a byte counter of 10 MB is 200 us there."""
     a, b = Marking(250e3, 1e6, 0.2), Marking(500e3, 1e6, 0.2)
@@ -247,40 +278,3 @@ def test_a_small_difference_with_a_consequence_stays_in_the_table() -> None:
     assert len(difference_table(differences(paper, replace(paper, initial_alpha=0.9995))).splitlines()) == 1
     for changed in (replace(paper, increase_timer=55.5e-6), replace(paper, cut_interval=5e-10)):
         assert len(difference_table(differences(paper, changed)).splitlines()) == 2
-
-
-def test_two_controls_are_not_compared() -> None:
-    with pytest.raises(ValueError, match="b = Hpcc is no Dcqcn; give two presets of one control"):
-        differences(preset("dcqcn", "paper"), preset("hpcc", "paper"))
-
-
-def test_times_are_shown_in_their_unit() -> None:
-    base = preset("dcqcn", "paper")
-    shown = [difference_table(differences(base, replace(base, cut_interval=each))) for each in (5e-10, 5e-7, 5e-3, 5.0)]
-    assert [text.split()[-4:-3] for text in shown] != []
-    for text, unit in zip(shown, ("0.5 ns", "500 ns", "5 ms", "5 s"), strict=True):
-        assert unit in text
-    quick = replace(base, g=1.0)
-    assert isinstance(quick, Dcqcn)
-    assert "against 0" in differences(base, quick)[0].effect or "against 55 us" in differences(base, quick)[0].effect
-
-
-@pytest.mark.parametrize(
-    ("printed", "says"),
-    [
-        ("100", r"dcqcn 'mycard', min_rate = '100' has no unit; write for example '100 Mb/s'"),
-        ("100 us", r"dcqcn 'mycard', min_rate = '100 us' is in s, not in bytes/s; write for example '100 Mb/s'"),
-        ("100 foo", r"dcqcn 'mycard', min_rate = '100 foo' cannot be read \(unit 'foo' is not known"),
-    ],
-)
-def test_a_table_with_a_slip_stops_its_own_preset_and_no_other(
-    printed: str, says: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    held = module._tables()
-    mine = {**held["dcqcn"]["paper"], "values": {**held["dcqcn"]["paper"]["values"], "min_rate": printed}}
-    monkeypatch.setattr(module, "_tables", lambda: {**held, "dcqcn": {**held["dcqcn"], "mycard": mine}})
-    assert preset_names("dcqcn")[-1] == "mycard"
-    assert preset("timely", "paper") == preset("timely", "paper", RATE)
-    assert preset("dcqcn", "paper").min_rate == 0
-    with pytest.raises(ValueError, match=says):
-        preset("dcqcn", "mycard")

@@ -15,7 +15,7 @@ def hills(seen, full=1e4):
 
 
 def test_the_silence_between_hills_is_a_tick_of_the_timer_and_the_beat_is_longer():
-    start, end = hills(state("dcqcn-heartbeat", parameters="ns-3, 900 us"))
+    start, end = hills(state("dcqcn-heartbeat", parameters="ns-3, PowerTCP's copy, 900 us"))
     assert len(start) == 3
     assert start[1:] - end[:-1] == pytest.approx(900e-6, rel=0.05)
     assert np.all((end - start > 0.25e-3) & (end - start < 0.6e-3))
@@ -36,7 +36,7 @@ def test_one_path_a_flow_makes_controls_alike_and_a_path_a_packet_parts_them():
         for control in permutation.CONTROLS
     }
     assert sprayed.pop("HPCC") == pytest.approx(1.35, abs=0.05)
-    assert sprayed.pop("PowerTCP") == pytest.approx(1.5, abs=0.05)
+    assert sprayed.pop("PowerTCP") == pytest.approx(1.6, abs=0.05)
     assert all(times < 1.05 for times in sprayed.values())
 
 

@@ -40,6 +40,13 @@ def test_what_is_read_is_what_was_computed(table):
     assert all(table.stale(*state) == "" for state in table.states())
 
 
+def test_nobody_writes_into_what_is_kept(table):
+    for results in table.rows.values():
+        for values in results.values():
+            with pytest.raises(ValueError, match="read-only"):
+                values[:] = 0
+
+
 def test_a_table_that_does_not_fit_is_refused_in_a_sentence(table):
     wider = replace(table, knobs={"control": CONTROL, "senders": Knob(8, 16.5, 32)})
     with pytest.raises(ValueError, match=re.escape("lacks the state a, b, 32; run `netlib kept slow-one`")):

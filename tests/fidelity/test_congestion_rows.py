@@ -16,6 +16,7 @@ from netlib.fidelity.models_congestion import predict_congestion
 from netlib.fidelity.params import read_params
 from netlib.fidelity.peers import LAWS, RATE, Case, Measured, law_of, measured, switches_of, traffic_of
 from netlib.fidelity.prediction import Unanswerable
+from netlib.fidelity.rest_runs import rests
 from netlib.fidelity.score import half_digit
 from netlib.topology import completion_times
 
@@ -116,6 +117,7 @@ def test_a_margin_is_judged_in_degrees_and_a_rest_by_its_digits():
         ("DCQCN, packets", "C=40 Gb/s; N=3; tau_star=4 us", "mean queue", "KB", "is recorded"),
         ("DCQCN, packets", "C=40 Gb/s; N=8; tau_star=4 us; g=1/16", "mean queue", "KB", "is recorded"),
         ("DCQCN, packets", "C=10 Gb/s; N=8; tau_star=4 us", "mean queue", "KB", "is recorded"),
+        ("DCQCN, packets", "C=40 Gb/s; N=2; tau_star=10 us", "mean queue", "KB", "no settled run"),
         ("headroom, shipped table", "Spectrum-7; C=100 Gb/s; L=5 m", "size", "B", "no such line"),
         ("pause response", "C=123 Gb/s", "response", "quanta", "123"),
         ("Swift", "N=1e12", "mean queue", "packets", "not summed"),
@@ -327,6 +329,25 @@ def test_any_words_get_a_value_or_a_reason(scenario, params, metric):
     found = judged(" ".join(["about", *scenario]), " ".join(params), " ".join(metric))
     assert found.note
     assert found.model is None or np.isfinite(found.model)
+
+
+@pytest.mark.parametrize("name", ["scenario", "params", "metric"])
+def test_a_cell_too_long_to_be_read_is_refused(name):
+    row = {"scenario": "credits", "params": "C=400 Gb/s", "metric": "reach", "unit": "m", "value": "1"}
+    assert "up to 2,000 are read" in judge([row | {name: row[name] + " " + "9" * 2000}])[0].note
+    assert judge([row | {name: row[name] + " " + "a(" * 900, "note": "long " * 1000}])[0].status == "predicted"
+
+
+def test_a_margin_that_cannot_be_counted_is_no_prediction():
+    found = judged("patched TIMELY", "C=10 Gb/s; N=2; tau*=1 s", "phase margin")
+    assert found.model is None
+    assert "no number to compare" in found.note
+
+
+@pytest.mark.parametrize("table", [recorded, rests])
+def test_nobody_writes_into_what_was_recorded(table):
+    with pytest.raises(TypeError, match="item assignment"):
+        table()["mine"] = 0
 
 
 def test_numbers_are_read_with_their_units():

@@ -106,7 +106,7 @@ def stability_map(
     """
     many, late = floats("flows", flows, 1.0).ravel(), floats("delays", delays).ravel()
     loop = dcqcn_loop(control, marking, capacity, many, packet=packet)
-    margin = phase_margin(loop.over((many.size, late.size)), late)
+    margin = phase_margin(loop, late[:, None]).T
     inside = rest_point(control, marking, capacity, many, packet=packet).inside
     return StabilityMap(many, late, margin, inside, critical_delay(loop))
 

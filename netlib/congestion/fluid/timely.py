@@ -16,6 +16,7 @@ Read with the chapter "Congestion control", section "Delay and telemetry". Sourc
 trip is kept; github.com/jitupadhye-zz/rdma @e7e9160, fluidmodel/timely.
 """
 
+from collections.abc import Callable
 from typing import Literal
 
 import numpy as np
@@ -26,7 +27,7 @@ from netlib.arguments import Floats, declared, floats, formula
 from netlib.congestion.fluid.bottleneck import shares, total
 from netlib.congestion.fluid.dcqcn import PACKET
 from netlib.congestion.fluid.delays import Ahead, Jitter, Past, Slope, State, Traces, integrate, unfolded
-from netlib.congestion.fluid.loops import Complex, margin_of, one_of
+from netlib.congestion.fluid.loops import Complex, Ints, margin_of, one_of
 from netlib.congestion.fluid.marks import PiMarking
 from netlib.congestion.parameters import Timely
 
@@ -177,25 +178,27 @@ def timely_margin(
     """
     _only_patched(control)
     one_of("form", form, ("exact", "published"))
-    full, many, late = np.broadcast_arrays(
+    given = np.broadcast_arrays(
         floats("capacity", capacity, above=True), floats("flows", flows, 1.0), floats("propagation", propagation)
     )
-    rate, reference = full / many, full * control.t_low
-    update = np.asarray(np.maximum(control.segment / rate, control.min_rtt))[..., None]
-    if form == "published":
-        update = (control.segment / rate)[..., None]
-    ago = (timely_rest(control, full, many) + packet) / full + late
-    height = (control.beta * rate / (2 * reference))[..., None]
-    slope = (2 * (2.0 if form == "exact" else 0.5) * control.delta / (full * control.min_rtt))[..., None]
-    own = (control.delta / (2 * rate))[..., None]
 
-    def loop(omega: Floats) -> Complex:
-        s = 1j * omega
-        by_slope = slope * (1 - np.exp(-s * update)) * control.alpha / (s * update + control.alpha)
-        back = many[..., None] / s * np.exp(-s * ago[..., None])
-        return np.asarray(back * (height + by_slope) / (s * update + own))
+    def loop_of(cases: Ints) -> Callable[[Floats], Complex]:
+        full, many, late = (each.ravel()[cases, None] for each in given)
+        rate, reference = full / many, full * control.t_low
+        update = control.segment / rate if form == "published" else np.maximum(control.segment / rate, control.min_rtt)
+        ago = (timely_rest(control, full, many) + packet) / full + late
+        height = control.beta * rate / (2 * reference)
+        slope = 2 * (2.0 if form == "exact" else 0.5) * control.delta / (full * control.min_rtt)
+        own = control.delta / (2 * rate)
 
-    return margin_of(loop, rate.shape)
+        def loop(omega: Floats) -> Complex:
+            s = 1j * omega
+            by_slope = slope * (1 - np.exp(-s * update)) * control.alpha / (s * update + control.alpha)
+            return np.asarray(many / s * np.exp(-s * ago) * (height + by_slope) / (s * update + own))
+
+        return loop
+
+    return margin_of(loop_of, given[0].shape)
 
 
 @declared

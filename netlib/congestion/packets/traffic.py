@@ -183,7 +183,7 @@ def traffic(
         raise ValueError("way: the ways of a flow must begin at one NIC and end at one receiver")
     return Traffic(
         ways.astype(np.int64), whose.astype(np.int64), np.broadcast_to(bytes_, number).copy(),
-        np.broadcast_to(begin, number).copy(), sender, receiver, rate, delay, _far_ends(ways, len(rate)),
+        np.broadcast_to(begin, number).copy(), sender, receiver, rate.copy(), delay.copy(), _far_ends(ways, len(rate)),
         np.zeros(number, np.int64), packet, np.broadcast_to(kind, number).astype(np.int64),
     )  # fmt: skip
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from netlib.congestion import serve_packets, strict_shares, weighted_shares
 from netlib.course.explorer import Knob, explorer
-from netlib.course.figure import Array, Axis, Figure, Line, Number, Points, Rule
+from netlib.course.figure import Array, Axis, Figure, Line, Number, Points, Rule, fixed
 
 TRIED = np.array([0.2, 0.4, 0.6, 0.8, 0.95])
 LINK, PACKET = 50e9, 4096.0  # bytes/s, bytes
@@ -18,7 +18,7 @@ def served(discipline: Literal["strict", "dwrr"], weight: float) -> Array:
     """Share of the link that gradients got at the loads tried, packet by packet."""
     weights = [1 - weight, weight]
     done = [serve_packets(discipline, [load * LINK, LINK], [PACKET] * 2, LINK, 0.5e-3, weights) for load in TRIED]
-    return np.array([each.served[1] / each.served.sum() for each in done])
+    return fixed(np.array([each.served[1] / each.served.sum() for each in done]))
 
 
 @explorer(

@@ -7,7 +7,7 @@ import numpy as np
 
 from netlib.congestion import go_back_n_goodput, halving_loss, selective_repeat_goodput, simulate_transfer
 from netlib.course.explorer import Knob, each, explorer
-from netlib.course.figure import Array, Axis, Figure, Line, Number, Points, Rule
+from netlib.course.figure import Array, Axis, Figure, Line, Number, Points, Rule, fixed
 
 TRIED = np.array([1e-4, 1e-3, 5e-3, 1e-2, 2e-2, 5e-2])
 PACKETS = 20_000
@@ -17,7 +17,7 @@ PACKETS = 20_000
 def walked(window: int) -> Array:
     """Goodput of a go-back-N receiver that is stepped packet by packet, at the losses tried."""
     rng = np.random.default_rng(window)
-    return np.array([simulate_transfer("go-back-n", float(p), window, PACKETS, rng).goodput for p in TRIED])
+    return fixed(np.array([simulate_transfer("go-back-n", float(p), window, PACKETS, rng).goodput for p in TRIED]))
 
 
 @explorer(

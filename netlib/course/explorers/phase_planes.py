@@ -7,7 +7,7 @@ import numpy as np
 
 from netlib.congestion.fluid.planes import Kind, Plane, plane_path
 from netlib.course.explorer import Knob, each, explorer
-from netlib.course.figure import Array, Axis, Figure, Line, Number, Points, Rule
+from netlib.course.figure import Array, Axis, Figure, Line, Number, Points, Rule, fixed
 
 RATE, TRIP, GAMMA = 12.5e9, 20e-6, 0.9  # the link and the round trip of the paper's figure, its gamma
 FULL = RATE * TRIP
@@ -24,7 +24,7 @@ SAYS = {
 def paths(law: Kind, added: float, update: float) -> Array:
     """(MANY, 2, starts) bytes: window and queue."""
     plane = Plane(law, RATE, TRIP, beta=added, gain=GAMMA / update)
-    return plane_path(plane, STARTS[:, 0], STARTS[:, 1], UNTIL, MANY)
+    return fixed(plane_path(plane, STARTS[:, 0], STARTS[:, 1], UNTIL, MANY))
 
 
 def drawn(law: Any, added: Any, update: Any) -> Array:

@@ -57,6 +57,7 @@ KEPT = kept(
     caption="Hosts send 2 MB each to one at 100 Gb/s, from the same moment. Above, the queue in front of the receiver "
     "while all of them send, as time that it takes to drain, in round trips: mean, and what it stays below for "
     "19 twentieths of the time. Below, when the first and the last sender are done, over what a full link needs. "
+    "DCQCN and DCTCP are set as in the copy of ns-3 of HPCC's authors, PowerTCP as in its own authors' copy. "
     "Short bars above, and two at the line below, are what a control should have; a bar that reaches the top goes on.",
     alt="Bars for nine controls in two strips. Above, on a log axis, queues from a hundredth of a round trip to over a "
     "hundred; below, pairs of bars of first and last finish, most near a line at one, DCQCN's well above it.",

@@ -8,7 +8,7 @@ import numpy as np
 from netlib.congestion import preset
 from netlib.congestion.fluid import critical_delays, most_flows
 from netlib.course.explorer import Knob, each, explorer
-from netlib.course.figure import Array, Axis, Figure, Heat, Number, Rule
+from netlib.course.figure import Array, Axis, Figure, Heat, Number, Rule, fixed
 
 CONTROL = preset("dcqcn", "fluid")
 FLOWS = np.array([2, 3, 4, 5, 6, 8, 10, 12, 14, 16, 20, 28, 36, 50, 64, 100], float)
@@ -26,7 +26,8 @@ RESTS, SWINGS, NONE = 0.0, 1.0, 2.0
 @cache
 def delays(ramp: str, rate: float) -> tuple[Array, Array]:
     """(FLOWS,) s: the age from which on each number of flows swings, as published and exact; 0 where always."""
-    return critical_delays(CONTROL, preset("marking", RAMPS[ramp], rate), rate, FLOWS)
+    published, exact = critical_delays(CONTROL, preset("marking", RAMPS[ramp], rate), rate, FLOWS)
+    return fixed(published), fixed(exact)
 
 
 def most(ramp: str, rate: float) -> float:

@@ -126,7 +126,7 @@ def test_above_the_upper_threshold_it_falls():
         (lambda: timely_rest(ORIGINAL, 1.25e9, 2), "has no single fixed point"),
         (lambda: timely_margin(PATCHED, 1.25e9, 2, 0, form="theirs"), "form = 'theirs' is not one of"),
         (lambda: timely_run(PATCHED, 1.25e9, 2, 0, 1e-3, flat="falls"), "flat = 'falls' is not one of"),
-        (lambda: timely_run(replace(PATCHED, t_high=1e-6), 1.25e9, 2, 0, 1e-3), "must be above t_low"),
+        (lambda: timely_run(replace(PATCHED, t_high=50e-6), 1.25e9, 2, 0, 1e-3), "must be above t_low"),
         (lambda: timely_run(PATCHED, 1.25e9, 5000, 0, 1e-3), "give fewer flows"),
     ],
 )

@@ -159,3 +159,11 @@ def test_scenarios_that_cannot_be_are_refused() -> None:
     ):
         with pytest.raises(ValueError, match=words):
             call()
+
+
+def test_a_traffic_keeps_its_links_when_the_caller_changes_the_array() -> None:
+    capacity, latency = np.full(3, 50e9), np.full(3, 1e-6)
+    made = traffic([[0, 2], [1, 2]], 1e6, capacity, latency, Packet(1000, 1038))
+    capacity[:], latency[:] = 1.0, 1.0
+    assert made.line_rate.tolist() == [50e9, 50e9]
+    assert made.latency.tolist() == [1e-6] * 3
