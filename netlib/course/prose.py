@@ -25,7 +25,7 @@ from netlib.units import show
 FLOORS = (
     *("netlib.units", "netlib.links", "netlib.topology", "netlib.collectives.training", "netlib.collectives"),
     *("netlib.hardware", "netlib.fidelity.cite", "netlib.fidelity.nccl_plans"),
-    *("netlib.congestion", "netlib.congestion.fluid"),
+    *("netlib.congestion", "netlib.congestion.fluid", "netlib.congestion.lossless"),
 )
 
 _ALLOWED = (
