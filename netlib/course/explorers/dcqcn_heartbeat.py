@@ -11,9 +11,9 @@ from netlib.course.figure import Array, Axis, Figure, Line, Number, Panel, Rule
 from netlib.course.kept import kept
 
 PRESETS = {
-    "ns-3, 900 us": "ns3-datacenter",
-    "ns-3, 300 us": "ns3",
-    "ns-3, the paper's clocks": "ns3-paper",
+    "ns-3, PowerTCP's copy": "ns3-datacenter",
+    "ns-3, HPCC's copy": "ns3",
+    "ns-3, HPCC's copy, the paper's clocks": "ns3-paper",
     "the paper, 55 us": "paper",
     "ConnectX, 300 us": "connectx-timer",
 }
@@ -46,7 +46,7 @@ def beat(time: Array, queue: Array) -> float:
     return float(np.diff(starts).mean()) if starts.size > 1 else np.nan
 
 
-PARAMETERS = Knob(*PRESETS, default="ns-3, 900 us", label="preset")
+PARAMETERS = Knob(*PRESETS, default="ns-3, PowerTCP's copy", label="preset")
 SENDERS = Knob(4, 8, default=8, unit="senders")
 KEPT = kept(
     __file__,
