@@ -72,7 +72,7 @@ def test_a_control_and_its_switch_are_told_apart() -> None:
     """With room the longest queue is eleven times the shortest; NSCC and RCCC owe their short ones to trimming."""
     rows = re.findall(
         r"^(.+?) +first .*last ([\d.]+) times"
-        r".*room for all +([\d.]+) MB, with its switch +([\d.]+) MB, +(\d+)% trimmed",
+        r".*queue +([\d.]+) MB with room, +([\d.]+) MB with its switch, +(\d+)% trimmed",
         printed("name, pair in CONTROLS.items()"),
         re.MULTILINE,
     )
@@ -91,7 +91,7 @@ def test_a_control_and_its_switch_are_told_apart() -> None:
 
 def test_at_the_next_speeds_only_the_switch_differs() -> None:
     last = printed("longest queue, as a share of all bytes").split("Gb/s:")[-1]
-    rows = re.findall(r"room for all +(\d+)%, with its switch +(\d+)%, +(\d+)% trimmed", last)
+    rows = re.findall(r"(\d+)% with room, +(\d+)% with its switch, +(\d+)% trimmed", last)
     assert len(rows) == 4
     assert len({row[0] for row in rows}) == 1
     assert int(rows[0][0]) > 80

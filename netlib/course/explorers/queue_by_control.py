@@ -142,7 +142,7 @@ def queue_by_control(
             said
             for said, holds in (
                 ("The switch keeps the queue short, not the control.", s["alone"] > 2 > s["waits"]),
-                ("Too deep: everybody who shares the queue waits longer for it than for the way.", s["waits"] > 2),
+                ("Too deep: everybody who shares the queue waits longer for it than for the path.", s["waits"] > 2),
                 ("Idle: the link is empty for a part of the time.", s["last"] > 1.15),
                 ("Unfair: the first has gone before the last had its share.", s["first"] < 0.85 * s["last"]),
             )
