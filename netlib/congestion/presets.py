@@ -103,7 +103,7 @@ def preset_names(control: str) -> tuple[str, ...]:
     >>> preset_names("timely")
     ('paper', 'fluid', 'patched', 'ns3-datacenter')
     """
-    return tuple(name for of, name in _presets() if of == _control(control))
+    return tuple(_tables().get(_control(control), {}))
 
 
 @declared
@@ -117,7 +117,7 @@ def preset_record(control: str, name: str) -> Preset:
     known = preset_names(control)
     if name not in known:
         raise ValueError(f"name = {name[:40]!r} is no preset of {control}; give one of {', '.join(known)}")
-    return _presets()[control, name]
+    return _preset(control, name)
 
 
 @overload
@@ -230,9 +230,15 @@ def _control(control: str) -> str:
 
 
 @cache
-def _presets() -> dict[tuple[str, str], Preset]:
-    table = tomllib.loads(Path(__file__).with_name("presets.toml").read_text(encoding="utf-8"))
-    return {(control, name): _read(control, name, row) for control, of in table.items() for name, row in of.items()}
+def _tables() -> dict[str, dict[str, dict[str, Any]]]:
+    """The data file as it stands: control, name, table."""
+    return tomllib.loads(Path(__file__).with_name("presets.toml").read_text(encoding="utf-8"))
+
+
+@cache
+def _preset(control: str, name: str) -> Preset:
+    """Read when it is asked for: a table with a slip stops its own preset and no other."""
+    return _read(control, name, _tables()[control][name])
 
 
 def _read(control: str, name: str, row: Mapping[str, Any]) -> Preset:
@@ -246,7 +252,7 @@ def _read(control: str, name: str, row: Mapping[str, Any]) -> Preset:
     for field, given in row["values"].items():
         cell = given if isinstance(given, dict) else {"value": given}
         usable = "unusable" not in cell
-        value = _si(f"{control}.{field}", cell["value"], wanted[field]) if usable else None
+        value = _si(control, name, field, cell["value"], wanted[field]) if usable else None
         rest = {key: cell.get(key, base[key]) for key in base}
         note, reason = cell.get("note", ""), cell.get("unusable", "")
         settings.append(Setting(field, value, str(cell["value"]), **rest, note=note, unusable=reason))
@@ -254,7 +260,7 @@ def _read(control: str, name: str, row: Mapping[str, Any]) -> Preset:
     return Preset(control, name, row["title"], tuple(settings), per, tuple(row.get("scaled", ())), row.get("note", ""))
 
 
-def _si(field: str, printed: str | bool, kind: object) -> float | str | bool:
+def _si(control: str, name: str, field: str, printed: str | bool, kind: object) -> float | str | bool:
     """What is printed, in SI: a switch and a name stay, "1/256" is a ratio, anything else is read with its unit."""
     if isinstance(printed, bool) or kind not in (int, float):
         return printed
@@ -262,8 +268,16 @@ def _si(field: str, printed: str | bool, kind: object) -> float | str | bool:
         return float("inf")
     if "/" in printed and " " not in printed:
         return float(Fraction(printed))
-    quantity = parse(printed)
-    expected = dimension_of(*field.split("."))
+    expected, told = dimension_of(control, field), f"{control} {name!r}, {field} = {printed!r}"
+    example = f"{printed.split()[0]} {_EXAMPLE[expected]}".strip() if printed.strip() else "a number"
+    try:
+        quantity = parse(printed)
+    except ValueError as error:
+        raise ValueError(f"{told} cannot be read ({error}); write for example {example!r}") from None
     if quantity.dimension != expected:
-        raise ValueError(f"{field} = {printed!r} is in {quantity.dimension or 'no unit'}; give {expected}")
+        what = "has no unit" if quantity.dimension == "1" else f"is in {quantity.dimension}, not in {expected}"
+        raise ValueError(f"{told} {what}; write for example {example!r}")
     return int(quantity.value) if kind is int else float(f"{quantity.value:.12g}")  # 55 us are 5.5e-05 s
+
+
+_EXAMPLE = {"s": "us", "bytes": "KB", "bytes/s": "Mb/s", "1": ""}

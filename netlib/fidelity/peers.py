@@ -24,7 +24,7 @@ from netlib.congestion.packets.scenarios import all_to_all, permutation
 from netlib.congestion.packets.senders import sender
 from netlib.congestion.packets.spreading import Spread
 from netlib.congestion.packets.traffic import Packet, Traffic, incast
-from netlib.congestion.parameters import Control, Credits, Dctcp, Hpcc, Marking, PowerTcp, Timely, Uncontrolled
+from netlib.congestion.parameters import Control, Credits, Dctcp, Hpcc, Marking, Uncontrolled
 from netlib.congestion.presets import preset
 from netlib.links import Link
 from netlib.topology import Fabric, fat_tree, one_switch
@@ -35,8 +35,6 @@ HTSIM_RTT = 14.02e-6  # s between hosts of its fat tree; a star with the same ro
 QUEUE = 43 * 4150.0  # bytes of a queue of uet-htsim: one BDP in whole packets
 _SMALL, _STAMPED, _LARGE = Packet(1000, 1038), Packet(1000, 1090), Packet(4086, 4150)
 _STEP = 50e6 / 8  # RATE_AI of config-burst.txt, bytes/s
-_TIMELY = Timely(False, 0.875, 0.8, _STEP, 50e-6, 500e-6, 20e-6, float("inf"), 5, 2.0, 100e6 / 8)
-_ADDED = RATE / (150e6 / 8)  # rdma-hw.cc adds 150 Mb/s to the rate of PowerTCP
 
 Scenario = Literal["incast", "permutation", "all-to-all"]
 
@@ -67,10 +65,10 @@ LAWS: Mapping[tuple[str, str], Law] = {
     ("ns-3", "DCQCN"): Law(preset("dcqcn", "ns3-datacenter"), _SMALL, marks=True),
     ("ns-3", "DCQCN, window"): Law(replace(preset("dcqcn", "ns3-datacenter"), window=1.0), _SMALL, marks=True),
     ("ns-3", "DCTCP"): Law(Dctcp(1 / 256, 1e9 / 8 * NS3_RTT, True, 1.0), _SMALL, marks=True),
-    ("ns-3", "TIMELY"): Law(_TIMELY, _SMALL),
+    ("ns-3", "TIMELY"): Law(preset("timely", "ns3-datacenter"), _SMALL),
     ("ns-3", "HPCC"): Law(Hpcc(0.95, 5, _STEP * NS3_RTT), _STAMPED),
-    ("ns-3", "PowerTCP"): Law(PowerTcp(0.9, _ADDED, False, 0.95), _STAMPED),
-    ("ns-3", "theta-PowerTCP"): Law(PowerTcp(0.7, _ADDED, True, 1.05), _STAMPED),
+    ("ns-3", "PowerTCP"): Law(preset("powertcp", "ns3-datacenter", RATE), _STAMPED),
+    ("ns-3", "theta-PowerTCP"): Law(preset("powertcp", "theta", RATE), _STAMPED),
     ("htsim", "NSCC"): Law(preset("nscc", "uec-1.0"), _LARGE, lossless=False, marks=True, spread="random"),
     ("htsim", "NSCC, one path"): Law(preset("nscc", "uec-1.0"), _LARGE, lossless=False, marks=True),
     ("htsim", "RCCC"): Law(_RCCC, _LARGE, lossless=False, spread="random"),

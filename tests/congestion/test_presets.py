@@ -150,9 +150,12 @@ def test_unknown_pairs_and_unfit_values_are_refused(control, name, rate, fill, s
         ({"values": {"k_min": "5 KB"}}, "give k_min, k_max, p_max, when"),
         (
             {"values": {"k_min": "5 KB", "k_max": "200 Mb/s", "p_max": "1 %"}},
-            "k_max = '200 Mb/s' is in bytes/s; give bytes",
+            "k_max = '200 Mb/s' is in bytes/s, not in bytes",
         ),
-        ({"values": {"k_min": "5", "k_max": "200 KB", "p_max": "1 %"}}, "k_min = '5' is in 1; give bytes"),
+        (
+            {"values": {"k_min": "5", "k_max": "200 KB", "p_max": "1 %"}},
+            "k_min = '5' has no unit; write for example '5 KB'",
+        ),
     ],
 )
 def test_a_table_with_a_wrong_field_or_unit_is_refused(row: dict, said: str) -> None:
@@ -221,3 +224,24 @@ def test_times_are_shown_in_their_unit() -> None:
     quick = replace(base, g=1.0)
     assert isinstance(quick, Dcqcn)
     assert "against 0" in differences(base, quick)[0].effect or "against 55 us" in differences(base, quick)[0].effect
+
+
+@pytest.mark.parametrize(
+    ("printed", "says"),
+    [
+        ("100", r"dcqcn 'mycard', min_rate = '100' has no unit; write for example '100 Mb/s'"),
+        ("100 us", r"dcqcn 'mycard', min_rate = '100 us' is in s, not in bytes/s; write for example '100 Mb/s'"),
+        ("100 foo", r"dcqcn 'mycard', min_rate = '100 foo' cannot be read \(unit 'foo' is not known"),
+    ],
+)
+def test_a_table_with_a_slip_stops_its_own_preset_and_no_other(
+    printed: str, says: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    held = module._tables()
+    mine = {**held["dcqcn"]["paper"], "values": {**held["dcqcn"]["paper"]["values"], "min_rate": printed}}
+    monkeypatch.setattr(module, "_tables", lambda: {**held, "dcqcn": {**held["dcqcn"], "mycard": mine}})
+    assert preset_names("dcqcn")[-1] == "mycard"
+    assert preset("timely", "paper") == preset("timely", "paper", RATE)
+    assert preset("dcqcn", "paper").min_rate == 0
+    with pytest.raises(ValueError, match=says):
+        preset("dcqcn", "mycard")

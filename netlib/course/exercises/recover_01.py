@@ -1,5 +1,6 @@
 from netlib.congestion import preset, recovered_share, recovery_time
 from netlib.course.exercises import exercise
+from netlib.units import MB, gbps
 
 PAPER = preset("dcqcn", "paper")
 SLOW = preset("dcqcn", "ns3-datacenter")
@@ -7,6 +8,11 @@ SLOW = preset("dcqcn", "ns3-datacenter")
 
 def slow() -> float:
     return recovery_time(PAPER) * SLOW.increase_timer / PAPER.increase_timer
+
+
+def unsent(timer: float) -> float:
+    """Bytes that five ticks cost at 400 Gb/s: half of a tick's in the first, then a quarter, and so on."""
+    return gbps(400) * timer * float((1 - recovered_share(range(5))).sum())
 
 
 EXERCISE = exercise(
@@ -34,7 +40,8 @@ EXERCISE = exercise(
     },
     right=(("98.4 %", "0.275 ms", "4.5 ms"), {"share": 0.984375, "paper": "275 us", "slow": 4.5}),
     explain=lambda: (
-        "98.4 % in 0.275 ms or in 4.5 ms: sixteen times apart, under the same name. At 400 Gb/s 4.5 ms are 225 MB that "
-        "were not sent. Who says 'DCQCN' must say whose."
+        f"{float(recovered_share(5)):.1%} in {recovery_time(PAPER) * 1e3:.3f} ms or in {slow() * 1e3:.1f} ms: sixteen "
+        f"times apart, under the same name. At 400 Gb/s {unsent(PAPER.increase_timer) / MB:.1f} MB were not sent with "
+        f"the one clock and {unsent(SLOW.increase_timer) / MB:.0f} MB with the other. Who says 'DCQCN' must say whose."
     ),
 )

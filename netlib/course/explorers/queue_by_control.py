@@ -77,8 +77,8 @@ def trips(waits: float) -> str:
     "while all of them send, as time that it takes to drain, in round trips: the mean with room for every byte, which "
     "is the control's own; then with the switch that comes with it, which trims for NSCC, RCCC and EQDS and pauses "
     "for the others: the mean, and what it stays below for 19 twentieths of the time. Below, when the first and the "
-    "last sender are done with that switch, over what a full link needs. DCQCN has the values of ns-3, HPCC's copy. "
-    "A bar that reaches the top goes on.",
+    "last sender are done with that switch, over what a full link needs. DCQCN and DCTCP are set as in the copy of "
+    "ns-3 of HPCC's authors, PowerTCP as in its own authors' copy. A bar that reaches the top goes on.",
     alt="Bars for nine controls in two strips. Above, on a log axis, queues from a hundredth of a round trip to over a "
     "hundred, those of receivers' credits much shorter with a switch that trims than with room for all; "
     "below, pairs of bars of first and last finish, most near a line at one, DCQCN's well above it.",
