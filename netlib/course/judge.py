@@ -105,7 +105,7 @@ def _judge_part(exercise: Exercise, part: Part, answer: object) -> tuple[str, st
     known = [(abs(got - value), says) for value, says in _known_wrong(part) if fits(replace(part, want=value), got)]
     if known:
         return WRONG, f"Not yet{echo}: {min(known)[1]}."
-    slip = looks_like(got / factor, want / factor, dimensionless=dimension == "1", ranks=part.ranks)
+    slip = looks_like(got / factor, want / factor, dimension, part.ranks)
     if slip:
         return WRONG, f"Not yet{echo}: it looks like {slip}."
     return WRONG, f'Not yet{echo}. hint("{exercise.id}") gives a nudge.'

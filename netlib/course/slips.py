@@ -1,7 +1,8 @@
 """The classic slips: what a wrong number looks like.
 
 A wrong answer that misses the right one by a factor of 8, 2 or 1.074 was usually not guessed: bits were read as bytes,
-both directions were added, GiB were taken for GB. Naming the slip is the cheapest good feedback.
+both directions were added, GiB were taken for GB. Naming the slip is the cheapest good feedback. A slip is named only
+where it can be made: a ratio or a count of flows has no bits, and nothing goes both ways in it.
 """
 
 import math
@@ -35,18 +36,26 @@ RING = "the ring's factor 2(n-1)/n left out, used twice or used upside down"
 SIGN = "the sign turned round"
 UPSIDE_DOWN = "the ratio turned upside down"
 EXCESS = "what is above 1, where the whole ratio is asked for"
+_OF_BYTES = (
+    "bytes",
+    "bytes/s",
+    "s",
+)  # dimensions in which bits and binary prefixes may hide; a time is bytes over a rate
+_OF_WAYS = (*_OF_BYTES, "m", "S")  # and those that count there and back; S: multiples of a buffer
 REST = "the other part of the whole (one minus the answer)"
 
 
-def factors(dimensionless: bool = False, ranks: int | None = None) -> Iterator[Slip]:
-    """Every slip that multiplies the answer. `ranks` adds those that depend on n; a plain number may be a percentage.
+def factors(dimension: str = "bytes", ranks: int | None = None) -> Iterator[Slip]:
+    """Every slip that multiplies an answer of that dimension ("1": a plain number, which may be a percentage; words
+    such as "flows" count things). `ranks` adds those that depend on n.
 
-    >>> len([slip for slip in factors() if slip.says == GIBI])
-    2
+    >>> [sum(slip.says == GIBI for slip in factors(dimension)) for dimension in ("bytes", "1")]
+    [2, 0]
     """
-    both = [(8.0, BITS), (2.0, WAYS), (GiB / GB, GIBI), (MiB / MB, MEBI), (KiB / KB, KIBI)]
+    both = [(8.0, BITS), (GiB / GB, GIBI), (MiB / MB, MEBI), (KiB / KB, KIBI)] if dimension in _OF_BYTES else []
+    both += [(2.0, WAYS)] if dimension in _OF_WAYS else []
     both += [(1000.0**k, PREFIX) for k in (1, 2, 3, 4)]
-    if dimensionless:
+    if dimension == "1":
         both.append((100.0, PERCENT))
     if ranks and ranks > 1:
         ring = 2 * (ranks - 1) / ranks
@@ -57,16 +66,18 @@ def factors(dimensionless: bool = False, ranks: int | None = None) -> Iterator[S
     yield Slip(-1.0, SIGN)
 
 
-def looks_like(got: float, want: float, dimensionless: bool = False, ranks: int | None = None) -> str:
+def looks_like(got: float, want: float, dimension: str = "bytes", ranks: int | None = None) -> str:
     """What a wrong `got` looks like beside `want` (same unit): "" or a phrase; two when two explain it equally well.
 
     >>> looks_like(8e9, 1e9) == BITS, looks_like(3.3, 1)
     (True, '')
     >>> looks_like(8, 1, ranks=8)
     'bits and bytes mixed up (a factor 8), or one rank and all ranks mixed up (a factor n)'
+    >>> looks_like(16, 2, "flows")
+    ''
     """
-    misses = [(_gap(got, want * slip.factor), slip.says) for slip in factors(dimensionless, ranks)]
-    if dimensionless:
+    misses = [(_gap(got, want * slip.factor), slip.says) for slip in factors(dimension, ranks)]
+    if dimension == "1":
         misses += [(_gap(got, 1 - want), REST)] if 0 < want < 1 else []
         misses += [(_gap(got, 1 / want), UPSIDE_DOWN)] if want else []
         misses += [(_gap(got, share * (want - 1)), EXCESS) for share in (1, 100)] if want > 1 else []

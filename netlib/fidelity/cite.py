@@ -7,7 +7,7 @@ from netlib.collectives import busbw_factor, time_at_busbw
 from netlib.fidelity.calibration import FITTED
 from netlib.fidelity.congestion_runs import Runs, runs_of
 from netlib.fidelity.ecmp_runs import permutation as permutation  # a page may call it
-from netlib.fidelity.peers import LAWS, Case
+from netlib.fidelity.peers import HTSIM_RTT, LAWS, NS3_RTT, RATE, Case
 from netlib.fidelity.rest_runs import rest_gap as rest_gap  # a page may call it
 from netlib.fidelity.rows import published_rows
 from netlib.fidelity.score import Judged, about, judge, judged_rows
@@ -84,6 +84,19 @@ def engine_run(law: str, hosts: int, k_max: float = 0.0, *, peer: str = "ns-3", 
             f"law = {law!r} with {hosts} hosts and k_max = {k_max:g} has no recorded run; see congestion_runs"
         )
     return found
+
+
+def last_excess(law: str, hosts: int, k_max: float = 0.0, *, peer: str = "ns-3") -> float:
+    """How much later an incast of 2 MB a sender ends than the last link needs for its bytes, headers and all, after
+    one round trip: a share of that time. Packets are the law's own: with telemetry they are longer.
+
+    >>> last_excess("RCCC", 8, peer="htsim") < 0.01 < last_excess("HPCC", 8) < 0.1
+    True
+    """
+    packet = LAWS[peer, law].packet
+    least = hosts * np.ceil(2e6 / packet.payload) * packet.wire / RATE
+    trip = NS3_RTT if peer == "ns-3" else HTSIM_RTT
+    return float((engine_run(law, hosts, k_max, peer=peer).last - trip) / least - 1)
 
 
 def fitted_rows() -> int:

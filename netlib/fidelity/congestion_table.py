@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from netlib.congestion import Hpcc, differences, preset
+from netlib.congestion import Hpcc, differences, preset, preset_record
 from netlib.congestion.comparison import shown_in_unit
 from netlib.congestion.fluid import (
     critical_delays,
@@ -26,25 +26,31 @@ from netlib.fidelity.rest_runs import CASES, RestCase, Stood, event_queue, rest_
 from netlib.fidelity.rows import published_rows
 from netlib.fidelity.score import Judged, judge
 
-_BESIDE = {"ConnectX": "connectx-timer", "ns-3": "ns3-datacenter"}
+COPY = "ns-3, PowerTCP's copy"
 _FLOWS = (2, 4, 8, 10, 12)
 
 
 def presets() -> str:
     """DCQCN of the paper beside that of a card and of a simulator, as Markdown: what differs, and what it does.
 
+    A row for each field in which the card differs from the paper in what it does. What the card's maker does not
+    document is said to be so; runs with the card have it off.
+
     >>> presets().splitlines()[0]
-    '| parameter | paper | ConnectX | ns-3 | what it does, paper against ns-3 |'
+    "| parameter | paper | ConnectX | ns-3, PowerTCP's copy | what it does, paper against ConnectX |"
     """
-    paper = preset("dcqcn", "paper")
-    others = {name: preset("dcqcn", each) for name, each in _BESIDE.items()}
-    lines = [
-        f"| parameter | paper | {' | '.join(others)} | what it does, paper against ns-3 |",
-        f"|---{'|--:' * (1 + len(others))}|---|",
-    ]
-    for row in differences(paper, others["ns-3"]):
-        cells = [shown_in_unit(getattr(each, row.field), row.dimension) for each in (paper, *others.values())]
-        lines.append(f"| `{row.field}` | {' | '.join(cells)} | {row.effect} |")
+    paper, card, copy = (preset("dcqcn", name) for name in ("paper", "connectx-timer", "ns3-datacenter"))
+    unknown = preset_record("dcqcn", "connectx").missing
+    lines = [f"| parameter | paper | ConnectX | {COPY} | what it does, paper against ConnectX |"]
+    lines.append("|---|--:|--:|--:|---|")
+    for row in differences(paper, card):
+        cells = [shown_in_unit(getattr(each, row.field), row.dimension) for each in (paper, card, copy)]
+        effect, (one, two) = row.effect, row.effect.rsplit(" against ", 1)
+        if one.endswith(f" {two}"):
+            continue  # the values differ by less than is shown
+        if row.field in unknown:
+            cells[1], effect = "not documented (off here)", f"{one}; how often the card's does is not documented"
+        lines.append(f"| `{row.field}` | {' | '.join(cells)} | {effect} |")
     return "\n".join(lines)
 
 
@@ -190,7 +196,7 @@ def _beside(kinds: tuple[str, ...], metrics: tuple[str, ...]) -> str:
     for (kind_, many, peer, control), found in sorted(table.items()):
         traffic = f"{many}:1" if kinds[kind_] == "incast" else f"{kinds[kind_]}, {many} hosts"
         cells = [_cell(found.get(name), name) for name in metrics]
-        lines.append(f"| {traffic} | {peer} | {control} | {' | '.join(cells)} |")
+        lines.append(f"| {traffic} | {COPY if peer == 'ns-3' else peer} | {control} | {' | '.join(cells)} |")
     return "\n".join(lines)
 
 

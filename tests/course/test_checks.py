@@ -184,12 +184,15 @@ def test_slips_by_name():
     assert looks_like(8, 1).startswith(BITS)
     assert looks_like(2**30, 1e9) == GIBI
     assert looks_like(-3, 3) == SIGN
-    assert PERCENT in looks_like(56.4, 0.564, dimensionless=True)
+    assert PERCENT in looks_like(56.4, 0.564, dimension="1")
     assert looks_like(56.4, 0.564) == ""
-    assert looks_like(0.105, 0.895, dimensionless=True) == REST
-    assert looks_like(1 / 1.389, 1.389, dimensionless=True) == UPSIDE_DOWN
-    assert looks_like(38.9, 1.389, dimensionless=True) == EXCESS
+    assert looks_like(0.105, 0.895, dimension="1") == REST
+    assert looks_like(1 / 1.389, 1.389, dimension="1") == UPSIDE_DOWN
+    assert looks_like(38.9, 1.389, dimension="1") == EXCESS
     assert "(n-1)/n" in looks_like(7, 8, ranks=8)
+    assert looks_like(4.78, 5.01, "1") == looks_like(2, 1, "classes") == looks_like(16, 2, "flows") == ""
+    assert looks_like(2, 1, "m").startswith("one direction and both")
+    assert looks_like(8, 1, "s").startswith(BITS)
     assert looks_like(0, 1) == looks_like(1, 0) == looks_like(3.3, 1) == ""
 
 

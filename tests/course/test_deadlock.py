@@ -1,4 +1,4 @@
-"""The circle of chapter 4, in its figure and its exercise: what the page says, and the answers by hand."""
+"""The cycle of chapter 4, in its figure and its exercise: what the page says, and the answers by hand."""
 
 import networkx as nx
 import numpy as np
@@ -16,10 +16,10 @@ def at(ways: str, **knobs: float) -> dict[str, object]:
 
 
 @pytest.mark.parametrize("load_", LOADS)
-def test_the_curve_goes_flat_where_it_locks_and_only_with_a_circle(load_: float) -> None:
+def test_the_curve_goes_flat_where_it_locks_and_only_with_a_cycle(load_: float) -> None:
     seen = at(deadlock.ROUND, load=load_, xoff=200e3)
     time, got = np.array(seen["x"]), np.array(seen["received"])
-    assert seen["circle"] == 4
+    assert seen["cycle"] == 4
     assert np.isfinite(seen["begin"]) == (load_ > 0.5), "half of what its cable can carry does not lock"
     assert bool(seen["failure"]) == np.isfinite(seen["begin"])
     if np.isfinite(seen["begin"]):
@@ -31,10 +31,10 @@ def test_the_curve_goes_flat_where_it_locks_and_only_with_a_circle(load_: float)
 
 
 @pytest.mark.parametrize("ways", [deadlock.LANE, deadlock.LINE])
-def test_without_the_circle_bytes_come_to_the_end(ways: str) -> None:
+def test_without_the_cycle_bytes_come_to_the_end(ways: str) -> None:
     for load_ in LOADS:
         seen = at(ways, load=load_)
-        assert seen["circle"] == 0
+        assert seen["cycle"] == 0
         assert seen["begin"] == np.inf
         assert seen["late"] > 0.7
         assert not seen["failure"]

@@ -5,10 +5,12 @@ from dataclasses import fields, replace
 import numpy as np
 import pytest
 
+from netlib.congestion import Dcqcn, preset, preset_record
 from netlib.congestion.fluid import rest_point
 from netlib.congestion.packets.hearing import Heard
 from netlib.congestion.packets.senders.dcqcn import DcqcnPaper
 from netlib.congestion.packets.traffic import Packet, incast
+from netlib.course.explorer import find
 from netlib.fidelity import congestion_table, judge, published_rows, rest_runs
 from netlib.fidelity.rest_runs import (
     CASES,
@@ -184,3 +186,26 @@ def test_a_table_follows_its_row(monkeypatch):
 
 def test_a_rest_of_another_case_is_computed():
     assert rest_queue(RestCase(10, 4e-6, "arrival", 1e-3, 1e-6)) == pytest.approx(122.6e3, rel=1e-3)
+
+
+def test_presets_compare_paper_and_card_and_say_what_the_card_does_not_document():
+    head, _, *lines = cells(congestion_table.presets())
+    assert head[-1] == "what it does, paper against ConnectX"
+    rows = {line[0].strip("`"): line[1:] for line in lines}
+    card, paper = preset("dcqcn", "connectx-timer"), preset("dcqcn", "paper")
+    differs = {each.name for each in fields(Dcqcn) if getattr(card, each.name) != getattr(paper, each.name)}
+    assert set(rows) == differs - {"initial_alpha"}, "1,023 parts of 1,024 and 1 are shown alike"
+    assert rows["byte_counter"][1] == "not documented (off here)"
+    assert rows["byte_counter"][3].endswith("is not documented")
+    assert preset_record("dcqcn", "connectx").missing == ("byte_counter",)
+    assert rows["g"][0] == rows["g"][2] != rows["g"][1], "paper and simulator alike, the card not"
+    assert rows["min_rate"][1] == "1 Mb/s" in rows["min_rate"][3]
+
+
+def test_two_copies_of_ns3_are_told_apart():
+    simulators = {line[1] for line in cells(congestion_table.peers())[2:]}
+    assert simulators == {"htsim", "ns-3, PowerTCP's copy"}
+    for id in ("dcqcn-heartbeat", "incast-traces"):
+        for knob in find(id).knobs.values():
+            named = [str(value) for value in knob.values if "ns-3" in str(value)]
+            assert all("copy" in value for value in named)

@@ -122,3 +122,13 @@ def test_the_package_asks_for_no_more_than_the_pins_give() -> None:
 
 def test_jupyter_book_stays_below_two() -> None:
     assert pins("requirements.txt")[0]["jupyter-book"].startswith("1.")
+
+
+def test_what_the_models_import_is_a_dependency_of_the_package() -> None:
+    """Whoever installs netlib alone can call every model: numpy and scipy come with it."""
+    import tomllib
+
+    asked = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["dependencies"]
+    rooms = ("links", "topology", "collectives", "congestion")
+    found = set().union(*(imported(path) for room in rooms for path in (ROOT / "netlib" / room).rglob("*.py")))
+    assert found == {canonicalize_name(Requirement(line).name) for line in asked} == {"numpy", "scipy"}

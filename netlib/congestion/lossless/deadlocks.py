@@ -89,7 +89,7 @@ def facing_bounces(link: Link, each: int = 2) -> tuple[Fabric, Ints]:
     Two spines and four leaves of two hosts; the cables from spine 0 to leaf 2 and from spine 1 to leaf 3 are dead.
     `each` hosts of leaf 1 send to leaf 2: spine 0 bounces them off leaf 0 to spine 1. As many of leaf 0 send to leaf 3:
     spine 1 bounces them off leaf 1 to spine 0. Each takes the buffers that the other waits for. With one host a leaf
-    there is the circle and no deadlock; with both it locks at once. That a circle is not enough, and that one flow more
+    there is the cycle and no deadlock; with both it locks at once. That a cycle is not enough, and that one flow more
     can close it, was shown by Hu and others (HotNets 2016).
 
     >>> from netlib.congestion.lossless.dependencies import buffer_dependencies, in_words, shortest_cycle

@@ -16,7 +16,7 @@ CHOICES = {
     "a": "spine 0 to leaf 3",
     "b": "spine 1 to leaf 3",
     "c": "either of the two",
-    "d": "none of the two: ways on a Clos make no circle",
+    "d": "none of the two: ways on a Clos make no cycle",
 }
 
 
@@ -32,7 +32,7 @@ def arrows() -> int:
 
 @cache
 def fewest() -> int:
-    """Flows to take away until no circle is left: all sets, the small ones first."""
+    """Flows to take away until no cycle is left: all sets, the small ones first."""
     ring, ways = round_the_ring()
     for number in range(SWITCHES):
         for gone in combinations(range(SWITCHES), number):
@@ -41,8 +41,8 @@ def fewest() -> int:
     return SWITCHES
 
 
-def circle(spine: int, leaf: int) -> bool:
-    """Whether the ways between all hosts make a circle when two cables are dead; bounces drawn many times over."""
+def cycle(spine: int, leaf: int) -> bool:
+    """Whether the ways between all hosts make a cycle when two cables are dead; bounces drawn many times over."""
     pod, rng = leaf_spine(8, 4, LINK), np.random.default_rng(0)
     names = lossless.vertex_names(pod)
     ends = [{names[a], names[b]} for a, b in zip(pod.source[::2], pod.target[::2], strict=True)]
@@ -57,25 +57,25 @@ def circle(spine: int, leaf: int) -> bool:
 
 @cache
 def cable() -> str:
-    close = [letter for letter, where in SECOND.items() if circle(*where)]
+    close = [letter for letter, where in SECOND.items() if cycle(*where)]
     return {(): "d", ("a", "b"): "c"}.get(tuple(close), close[0] if close else "d")
 
 
 EXERCISE = exercise(
     id="deadlock-01",
     chapter="congestion",
-    skill="circles of buffers that wait",
+    skill="cycles of buffers that wait",
     stars=2,
     minutes=(8, 14),
     place=413,
     ask="Six switches stand in a ring, a host at each, and every host sends to the host three switches on, all the "
     "same way round. Draw an arrow from each link, in its direction and host cables included, to the next link of "
     "every way that uses both, each arrow once. How many `arrows` are there? How many of the six `flows` have to be "
-    "taken away at least until there is no circle? Now a leaf-spine: two spines, four leaves, two hosts a leaf. The "
+    "taken away at least until there is no cycle? Now a leaf-spine: two spines, four leaves, two hosts a leaf. The "
     "cable from spine 0 to leaf 2 is dead, and a spine that cannot go down to a leaf sends the packet down to another "
-    "leaf, which sends it up to the other spine. Which second dead `cable` closes a circle?",
+    "leaf, which sends it up to the other spine. Which second dead `cable` closes a cycle?",
     answer=lambda: {"arrows": arrows(), "flows": fewest(), "cable": cable()},
-    unit={"arrows": "", "flows": ""},
+    unit={"arrows": "arrows", "flows": "flows"},
     compare={"arrows": "exact", "flows": "exact", "cable": "choice"},
     options={"cable": CHOICES},
     hints=(
@@ -95,7 +95,7 @@ EXERCISE = exercise(
         "flows": {
             1: "each arrow along the ring is drawn by more than one way",
             3: "fewer do: every second arrow need not go, one is enough",
-            6: "one hole in the circle is enough",
+            6: "one hole in the cycle is enough",
         },
         "cable": {
             "a": "all bounces then begin at spine 0 and climb into spine 1; who climbs back into spine 0?",
@@ -110,8 +110,8 @@ EXERCISE = exercise(
     explain=lambda: (
         f"Six arrows into the ring, six along it, six out: {arrows()}. Each of the six along it is drawn by two ways, "
         f"so two neighbours have to go before one is missing: {fewest()} flows. At two spines the bounces face each "
-        "other: down from spine 0 and up to spine 1, down from spine 1 and up to spine 0, and the circle has four "
-        "buffers. At one spine they all go the same way. A circle is no deadlock yet: that takes flows enough to fill "
+        "other: down from spine 0 and up to spine 1, down from spine 1 and up to spine 0, and the cycle has four "
+        "buffers. At one spine they all go the same way. A cycle is no deadlock yet: that takes flows enough to fill "
         "the buffers all the way round."
     ),
 )

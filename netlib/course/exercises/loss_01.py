@@ -11,8 +11,9 @@ EXERCISE = exercise(
     minutes=(6, 10),
     place=414,
     ask="A round trip holds 122 packets of 4,096 bytes (half a megabyte), and one packet in fifty is lost. Which share "
-    "of the rate arrives in order with go-back-N (`back`)? Which share is lost for good with selective repeat and "
-    "enough room to reorder (`missing`)? And at which loss does go-back-N deliver half (`half`)?",
+    "of the rate arrives in order with go-back-N (`back`)? With selective repeat and enough room to reorder, which "
+    "share of the rate goes into packets that are sent again (`missing`)? And at which loss does go-back-N deliver "
+    "half (`half`)?",
     answer=lambda: {
         "back": float(go_back_n_goodput(LOSS, WINDOW)),
         "missing": 1 - float(selective_repeat_goodput(LOSS)),
@@ -30,7 +31,10 @@ EXERCISE = exercise(
             (1 - LOSS)
             ** WINDOW: "that is the chance that a whole window arrives; some packets before the gap count too",
         },
-        "missing": {0.98: "that is what arrives; the question is what is lost"},
+        "missing": {
+            0.98: "that is what arrives; the question is what is sent again",
+            0: "nothing is lost for good, but what was lost goes over the link a second time",
+        },
         "half": {1 / 122 / 2: "set the formula to one half: p W = 1 - p"},
     },
     right=(("28.7 %", "2 %", "0.813 %"), {"back": 0.2865, "missing": 0.02, "half": 0.00813}),

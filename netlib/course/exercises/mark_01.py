@@ -62,6 +62,9 @@ EXERCISE = exercise(
             10.625: "there are two classes, and each needs its threshold",
         },
         "dynamic": {
+            604.4: "there are two classes, and each needs its threshold",
+            544: "the classes multiply the ports, they do not add to beta",
+            444.4: "that is without headroom, which has to stay free for what arrives after the pause",
             340: "the last step is missing: at the mark the queues take a part of what was free, beta / (beta + 1)",
             2720: "that is beta x the fixed one; by then the queues below their marks have used most of what was free",
             4.722: "where thresholds move, one port may use what others leave: do not divide by its 64 queues again",

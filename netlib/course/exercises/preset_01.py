@@ -81,10 +81,13 @@ EXERCISE = exercise(
     ),
     wrong={
         "paper": {
+            0.055: "one tick halves the gap once, to three quarters of the line",
+            1.8: "that is the card's; the paper's timer ticks every 55 us",
             0.275: "five ticks are all of fast recovery, and leave 98.4 %",
             0.385: "the gap is one half after the cut, not one: one halving fewer",
         },
         "card": {
+            0.33: "that is the paper's; the card's timer ticks every 300 us",
             0.3: "F = 1 does not mean that one tick is enough: it leaves three quarters; later ticks halve the gap too",
             1.5: "five ticks leave 98.4 %",
             2.1: "the gap is one half after the cut, not one: one halving fewer",
@@ -96,6 +99,7 @@ EXERCISE = exercise(
             8.4: "40 Mb/s and 100 Gb/s are both bits: no factor eight between them",
         },
         "card2": {
+            3000: "the card does not clamp its target: it still remembers the line",
             1.8: "it starts at a quarter now: the gap is larger",
             0.3: "F = 1 does not mean that one tick is enough; later ticks halve the gap too",
         },

@@ -69,6 +69,8 @@ EXERCISE = exercise(
             0.4286: "the larger over the smaller",
         },
         "queue": {
+            70.3125: "that is for one flow",
+            2187.5: "that is with t_high for t_low",
             62.5: "that is C t_low, where no flow adds anything",
             78.125: "that is for two flows",
             156.25: "that is what the flows add; C t_low comes on top",
@@ -76,6 +78,8 @@ EXERCISE = exercise(
             1312.5: "delta is in bits and C in bytes; take both in the same unit",
         },
         "flows": {
+            576: "delta is in bytes and C in bits; take both in the same unit",
+            9: "delta is in bits and C in bytes; take both in the same unit",
             80: "that many flows add the whole 500 us; C t_low is there as well",
             most(
                 "published"

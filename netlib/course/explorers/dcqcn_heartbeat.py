@@ -11,9 +11,9 @@ from netlib.course.figure import Array, Axis, Figure, Line, Number, Panel, Rule
 from netlib.course.kept import kept
 
 PRESETS = {
-    "ns-3, 900 us": "ns3-datacenter",
-    "ns-3, 300 us": "ns3",
-    "ns-3, the paper's clocks": "ns3-paper",
+    "ns-3, PowerTCP's copy, 900 us": "ns3-datacenter",
+    "ns-3, HPCC's copy, 300 us": "ns3",
+    "ns-3, HPCC's copy, the paper's clocks": "ns3-paper",
     "the paper, 55 us": "paper",
     "ConnectX, 300 us": "connectx-timer",
 }
@@ -46,7 +46,7 @@ def beat(time: Array, queue: Array) -> float:
     return float(np.diff(starts).mean()) if starts.size > 1 else np.nan
 
 
-PARAMETERS = Knob(*PRESETS, default="ns-3, 900 us", label="preset")
+PARAMETERS = Knob(*PRESETS, default="ns-3, PowerTCP's copy, 900 us", label="preset")
 SENDERS = Knob(4, 8, default=8, unit="senders")
 KEPT = kept(
     __file__,
@@ -60,7 +60,8 @@ KEPT = kept(
     "dcqcn-heartbeat",
     title="The heartbeat of a timer",
     caption="Hosts send 2 MB each to one at 100 Gb/s; marks from 400 kB, all from 1.6 MB. Only DCQCN's parameters "
-    "differ. With slow timers the queue beats: full, empty until the timer fires, full again.",
+    "differ; of ns-3 there are HPCC's authors' copy and PowerTCP's. "
+    "With slow timers the queue beats: full, empty until the timer fires, full again.",
     alt="Above, a queue with separate hills, a timer's tick of silence between them; below, the mean rate that senders "
     "are allowed, which falls to nothing after each hill and jumps when the timer fires.",
 )

@@ -46,7 +46,7 @@ def drawn(ways: str) -> tuple[Fabric, Array, Array]:
 
 @cache
 def verdict(ways: str) -> tuple[int, str]:
-    """How long the shortest circle of the graph is, and which."""
+    """How long the shortest cycle of the graph is, and which."""
     ring, way, lane = drawn(ways)
     graph = buffer_dependencies(ring, way, lane)
     cycle = shortest_cycle(graph)
@@ -72,11 +72,11 @@ def delivered(run: Deadlock) -> Array:
 
 @explorer(
     "deadlock",
-    title="A circle, and whether it closes",
+    title="A cycle, and whether it closes",
     caption="Four switches in a ring, a host at each, all cables 100 Gb/s; each host sends to the one opposite, and a "
     "switch pauses whoever fills it above the threshold. What all receivers together have got. Before the run the "
     "buffers are drawn as a graph, with an arrow where one waits for room in the next.",
-    alt="A curve of bytes against time below a straight line. Where the graph has a circle and the hosts send enough, "
+    alt="A curve of bytes against time below a straight line. Where the graph has a cycle and the hosts send enough, "
     "the curve bends after some hundred microseconds and is flat from then on; otherwise it climbs to the end.",
 )
 def deadlock(
@@ -100,20 +100,20 @@ def deadlock(
             Rule(np.where(np.isfinite(begin), begin, np.nan), "locked at {at}", ink="failure"),
         ),
         numbers={
-            "circle": Number(
-                each(lambda w: verdict(str(w))[0], ways) + np.zeros(begin.shape), "buffers", "in the graph's circle"
+            "cycle": Number(
+                each(lambda w: verdict(str(w))[0], ways) + np.zeros(begin.shape), "buffers", "in the graph's cycle"
             ),
             "begin": Number(begin, "s", "from when on gates never open again"),
             "late": Number(number(lambda run: run.moved) / (free * UNTIL / 4), "%", "of what could come, last quarter"),
         },
         reading=lambda s: (
-            (f"The graph has a circle, {verdict(s['ways'])[1]}. " if s["circle"] else "The graph has no circle. ")
+            (f"The graph has a cycle, {verdict(s['ways'])[1]}. " if s["cycle"] else "The graph has no cycle. ")
             + f"With {s['load']:.0%} from each host "
             + (
                 f"it closes after {nice(s['begin'], 's')}, and no byte arrives any more."
                 if np.isfinite(s["begin"])
                 else f"the last quarter of the run brings {s['late']:.0%} of what could come"
-                + (": a circle is needed for a deadlock and is not enough." if s["circle"] else ".")
+                + (": a cycle is needed for a deadlock and is not enough." if s["cycle"] else ".")
             )
         ),
         failure=lambda s: (

@@ -13,7 +13,7 @@ from netlib.units import MiB
 
 CONTROLS = {
     "none, pauses only": ("uncontrolled", "line-rate", "nothing"),
-    "DCQCN (ns-3)": ("dcqcn", "ns3", "marks"),
+    "DCQCN (ns-3, HPCC's copy)": ("dcqcn", "ns3", "marks"),
     "DCTCP": ("dctcp", "ns3", "marks"),
     "Swift": ("swift", "htsim", "the round trip"),
     "HPCC": ("hpcc", "paper", "queue and rate of every hop"),
@@ -51,7 +51,7 @@ def run(control: str, senders: float, buffer: float) -> dict[str, Any]:
     return {name: np.interp(TIME, seen.time, row, right=0.0) for name, row in rows.items()} | told
 
 
-CONTROL = Knob(*CONTROLS, default="DCQCN (ns-3)", label="control")
+CONTROL = Knob(*CONTROLS, default="DCQCN (ns-3, HPCC's copy)", label="control")
 SENDERS = Knob(8, 16, default=8, unit="senders")
 BUFFER = Knob(32 * MiB, 4 * MiB, default=32 * MiB, unit="iB", label="the switch's buffer")
 KEPT = kept(
@@ -68,7 +68,9 @@ KEPT = kept(
     caption="Eight or sixteen hosts send half a megabyte each to one, over 100 Gb/s and a round trip of 14 us. From "
     "top to bottom, at the same moments: the queue in front of the receiver; what a sender is allowed on average and "
     "what it delivers; the packets that were marked, or trimmed and sent again; the share of time in which the "
-    "senders' cables were paused. Every control that starts at line rate begins with the same hill.",
+    "senders' cables were paused. DCQCN and DCTCP are set as in the copy of ns-3 of HPCC's authors, PowerTCP as in its "
+    "own authors' copy. Every control that starts at line rate begins with the same hill, but "
+    "for NSCC and RCCC, whose switch trims it.",
     alt="Four strips over the same time. On top, a queue that rises steeply and falls in a way of its own for each "
     "control; below it the allowed rate, which drops from the line rate, and the delivered rate, which is flat; then "
     "marks and repeats, densest under the hill; at the bottom pauses, most often none.",

@@ -42,7 +42,8 @@ KEPT = kept(__file__, {"held": BY}, run, "Shares of a sender's line: the victim'
     title="The victim",
     caption="Four hosts send to one at 100 Gb/s; the first of them has a second flow, to an idle neighbour. Shares of "
     "the line that the sender's two flows reach. A pause stops its cable for both; where switches have room, or "
-    "senders slow down by themselves, the second flow takes what the first leaves.",
+    "senders slow down by themselves (DCQCN as in the copy of ns-3 of HPCC's authors), the second flow "
+    "takes what the first leaves.",
     alt="Two curves of rate against time. Under pauses both fall to the same small share; otherwise the victim's curve "
     "runs well above the other.",
 )
