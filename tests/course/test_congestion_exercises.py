@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from netlib.course.exercises import build_01, load, paced_01, qos_01, sheet
+from netlib.course.judge import judge
 
 PAGE = (Path(__file__).resolve().parents[2] / "book" / "04_congestion_control.md").read_text()
 CABLE = 2 * 300 * 50e9 / 1.98e8
@@ -85,3 +86,11 @@ def test_the_right_shares_agree_on_random_loads() -> None:
 
 def test_the_page_holds_every_exercise_of_the_chapter_in_order() -> None:
     assert re.findall(r"```\{exercise\} ([a-z0-9-]+)\n", PAGE) == [each.id for each in sheet("congestion")]
+
+
+def test_a_guess_is_not_called_a_slip_that_its_kind_cannot_have() -> None:
+    """A ratio has no MiB, a count of classes no two directions; a length of cable may be one way or both."""
+    assert "hint(" in judge(load("permute-01"), {"all": 4.78}).message.split("all: ")[1]
+    assert "hint(" in judge(load("headroom-01"), {"classes": 1}).message.split("classes: ")[1]
+    assert "one direction and both" in judge(load("reach-01"), {"at800": 2 * WANT["reach-01"]["at800"]}).message
+    assert judge(load("rest-01"), "14 flows").ok
