@@ -45,11 +45,12 @@ def presets() -> str:
     lines.append("|---|--:|--:|--:|---|")
     for row in differences(paper, card):
         cells = [shown_in_unit(getattr(each, row.field), row.dimension) for each in (paper, card, copy)]
-        effect, (one, two) = row.effect, row.effect.rsplit(" against ", 1)
-        if one.endswith(f" {two}"):
-            continue  # the values differ by less than is shown
+        if row.alike:
+            continue
+        effect = row.effect
         if row.field in unknown:
-            cells[1], effect = "not documented (off here)", f"{one}; how often the card's does is not documented"
+            documented = effect.rsplit(" against ", 1)[0]
+            cells[1], effect = "not documented (off here)", f"{documented}; how often the card's does is not documented"
         lines.append(f"| `{row.field}` | {' | '.join(cells)} | {effect} |")
     return "\n".join(lines)
 
