@@ -8,6 +8,7 @@ from numpy.random import Generator
 from numpy.typing import ArrayLike
 
 from netlib.arguments import Floats, declared, floats, formula
+from netlib.congestion.rates import speed_of_port
 
 
 @formula
@@ -17,7 +18,7 @@ def buffer_time(buffer: ArrayLike, rate: ArrayLike) -> Floats:
     >>> [round(float(each) * 1e3, 2) for each in buffer_time([64e6, 160e6], 50e9)]  # ms at 400 Gb/s
     [1.28, 3.2]
     """
-    return floats("buffer", buffer) / floats("rate", rate, above=True)
+    return floats("buffer", buffer) / speed_of_port("rate", rate, above=True)
 
 
 @formula
@@ -27,7 +28,7 @@ def buffer_needed(time: ArrayLike, rate: ArrayLike) -> Floats:
     >>> float(buffer_needed(0.1, 50e9))  # 100 ms at 400 Gb/s
     5000000000.0
     """
-    return floats("time", time) * floats("rate", rate)
+    return floats("time", time) * speed_of_port("rate", rate)
 
 
 @formula
@@ -39,7 +40,7 @@ def incast_fill_time(buffer: ArrayLike, senders: ArrayLike, rate: ArrayLike) -> 
     >>> round(float(incast_fill_time(64e6, 32, 50e9)) * 1e6, 1)
     41.3
     """
-    extra = (floats("senders", senders, 1) - 1) * floats("rate", rate, above=True)
+    extra = (floats("senders", senders, 1) - 1) * speed_of_port("rate", rate, above=True)
     size = floats("buffer", buffer)
     shape = np.broadcast_shapes(size.shape, extra.shape)
     return np.asarray(np.divide(size, extra, out=np.full(shape, np.inf), where=extra > 0))
@@ -52,7 +53,7 @@ def drain_time(queue: ArrayLike, rate: ArrayLike, inflow: ArrayLike = 0.0) -> Fl
     >>> float(drain_time(1e6, 5e9)) * 1e6  # 1 MB at 40 Gb/s
     200.0
     """
-    size, left = floats("queue", queue), floats("rate", rate, above=True) - floats("inflow", inflow)
+    size, left = floats("queue", queue), speed_of_port("rate", rate, above=True) - floats("inflow", inflow)
     shape = np.broadcast_shapes(size.shape, left.shape)
     return np.where(size > 0, np.divide(size, left, out=np.full(shape, np.inf), where=left > 0), 0.0)
 
@@ -76,7 +77,7 @@ def dctcp_threshold(rate: ArrayLike, rtt: ArrayLike) -> Floats:
     >>> float(dctcp_threshold(12.5e9, 14e-6))  # 100 Gb/s
     25000.0
     """
-    return floats("rate", rate) * floats("rtt", rtt) / 7
+    return speed_of_port("rate", rate) * floats("rtt", rtt) / 7
 
 
 @formula
