@@ -73,6 +73,45 @@ def test_the_empty_queue_waits_for_the_timer() -> None:
         assert 0.95 * int(timer) <= int(gap) <= int(timer)
 
 
+def test_a_control_and_its_switch_are_told_apart() -> None:
+    """With room the longest queue is eleven times the shortest; NSCC and RCCC owe their short ones to trimming."""
+    rows = re.findall(
+        r"^(.+?) +first .*last ([\d.]+) times"
+        r".*queue +([\d.]+) MB with room, +([\d.]+) MB with its switch, +(\d+)% trimmed",
+        printed("name, pair in CONTROLS.items()"),
+        re.MULTILINE,
+    )
+    assert len(rows) == 8
+    room = [float(row[2]) for row in rows]
+    assert max(room) / min(room) == pytest.approx(11, abs=0.5)
+    assert min(room) > 1
+    for name, last, alone, kept, trimmed in rows:
+        assert (float(last) < 1.1) == ("DCQCN" not in name)
+        if name in ("NSCC", "RCCC"):
+            assert float(kept) < 0.2 < 1.4 < float(alone)
+            assert 7 <= int(trimmed) <= 12
+        else:
+            assert (alone, trimmed) == (kept, "0")
+
+
+def test_at_the_next_speeds_only_the_switch_differs() -> None:
+    last = printed("longest queue, as a share of all bytes").split("Gb/s:")[-1]
+    rows = re.findall(r"(\d+)% with room, +(\d+)% with its switch, +(\d+)% trimmed", last)
+    assert len(rows) == 4
+    assert len({row[0] for row in rows}) == 1
+    assert int(rows[0][0]) > 80
+    assert [row for row in rows if row[0] != row[1]] == [("86", "18", "69")]
+
+
+def test_chance_moves_some_rows_and_not_others() -> None:
+    """One timeout in fifteen lossy runs; senders done by seed, from half of them to all."""
+    draws = [float(each) for each in re.findall(r"five seeds: +([\d. ]+)", printed("five seeds:"))[0].split()]
+    assert max(draws) > 10 * sorted(draws)[2]
+    done = [int(each) for each in re.findall(r"by seed: ([\d ]+)", printed("by seed:"))[0].split()]
+    assert (min(done), max(done)) == (4, 8)
+    assert sum(int(each) for each in re.findall(r"(\d+) timeouts", printed("schemes = {"))) == 1
+
+
 def test_half_a_tuning_is_the_worst_of_four() -> None:
     said = printed('"as it was": (before, old)')
     last = [float(each) for each in re.findall(r"last ([\d.]+) times", said)]

@@ -47,14 +47,23 @@ def test_an_all_to_all_is_gentler_than_a_permutation():
         assert state("all-to-all", control=control, paths="a path a packet")["times"] < 1.1
 
 
-def test_receivers_credits_keep_the_queue_short_and_the_senders_equal():
+def test_receivers_credits_keep_the_senders_equal_and_the_trimming_switch_the_queue_short():
     for senders in (8, 16, 32):
         seen = state("queue-by-control", control="RCCC", senders=senders)
         place = list(queue_by_control.CONTROLS).index("RCCC")
-        assert seen["mean"][place] == pytest.approx(seen["waits"])
+        assert seen["with its switch"][place] == pytest.approx(seen["waits"])
+        assert seen["alone"] > 0.7 * (senders - 1)  # round trips: the first burst stays while all send
         assert seen["waits"] < 0.5
+        assert 0.05 < seen["trimmed"] < 0.1
+        assert f"{seen['trimmed']:.0%} of the packets" in seen["reading"]
         assert seen["last"] < 1.02 * seen["first"] + 0.05
-        assert not seen["failure"]
+        assert seen["failure"] == "The switch keeps the queue short, not the control."
+
+
+def test_controls_without_trimming_have_the_same_queue_with_room_for_all():
+    for control in ("DCTCP", "Swift", "HPCC", "PowerTCP"):
+        seen = state("queue-by-control", control=control)
+        assert (seen["alone"], seen["trimmed"]) == (seen["waits"], 0)
 
 
 def test_laws_of_the_phase_plane_end_where_the_paper_says():

@@ -69,7 +69,8 @@ KEPT = kept(
     "top to bottom, at the same moments: the queue in front of the receiver; what a sender is allowed on average and "
     "what it delivers; the packets that were marked, or trimmed and sent again; the share of time in which the "
     "senders' cables were paused. DCQCN and DCTCP are set as in the copy of ns-3 of HPCC's authors, PowerTCP as in its "
-    "own authors' copy. Every control that starts at line rate begins with the same hill.",
+    "own authors' copy. Every control that starts at line rate begins with the same hill, but "
+    "for NSCC and RCCC, whose switch trims it.",
     alt="Four strips over the same time. On top, a queue that rises steeply and falls in a way of its own for each "
     "control; below it the allowed rate, which drops from the line rate, and the delivered rate, which is flat; then "
     "marks and repeats, densest under the hill; at the bottom pauses, most often none.",

@@ -16,8 +16,9 @@ RATES = 12.5e9 * 2.0 ** np.arange(6)  # 100 Gb/s ... 3.2 Tb/s
     "next-speed",
     title="Before anybody can say stop",
     caption="Share of a message that its sender has put on the wire before the first feedback can arrive, by port "
-    "speed, and how many messages a sender could send while DCQCN's timers of three presets tick once. What counts in "
-    "round trips keeps its pace; what counts in microseconds falls behind with every generation.",
+    "speed, and how many messages a sender could send while DCQCN's timer ticks once, set as in ns-3, PowerTCP's "
+    "copy. What counts in round trips keeps its pace; what counts in microseconds falls behind with every generation. "
+    "The burst is what arrives too much; a switch that trims cuts it off, and the data are sent again.",
     alt="On log axes straight lines rise with the port's speed: the share sent before feedback reaches 100 per cent "
     "and stays there.",
 )
@@ -44,12 +45,14 @@ def next_speed(
             "blind": Number(np.minimum(at * trip / message, 1.0) + 0 * senders, "%", "sent blind at 1.6 Tb/s"),
             "bdp": Number(at * trip + 0 * message + 0 * senders, "B", "bandwidth x round trip at 1.6 Tb/s"),
             "burst": Number(incast_peak(senders, at * trip) + 0 * message, "B", "first burst of the incast"),
-            "ticks": Number(slow * at / message + 0 * trip + 0 * senders, "", "messages in one tick of 900 us"),
+            "ticks": Number(
+                slow * at / message + 0 * trip + 0 * senders, "", "messages in one tick of ns-3, PowerTCP's copy"
+            ),
             "pause": Number(pause_time(at), "s", "longest pause at 1.6 Tb/s"),
         },
         reading="At 1.6 Tb/s and {trip}, {blind} of {message} is on the way before its sender hears anything, and "
-        "{senders} together queue {burst}. While a timer of 900 us ticks once, {ticks} such messages could be sent; "
-        "the longest pause lasts {pause}.",
+        "{senders} together queue {burst}, or their switch trims most of that and it is sent again. While a timer of "
+        "900 us ticks once, {ticks} such messages could be sent; the longest pause lasts {pause}.",
         failure=lambda s: (
             "The whole message is sent blind: control after the fact has nothing left to control."
             if s["blind"] >= 1
