@@ -197,7 +197,7 @@ def _beside(kinds: tuple[str, ...], metrics: tuple[str, ...]) -> str:
     for (kind_, many, peer, control), found in sorted(table.items()):
         traffic = f"{many}:1" if kinds[kind_] == "incast" else f"{kinds[kind_]}, {many} hosts"
         cells = [_cell(found.get(name), name) for name in metrics]
-        lines.append(f"| {traffic} | {COPY if peer == 'ns-3' else peer} | {control} | {' | '.join(cells)} |")
+        lines.append(f"| {traffic} | {peer} | {control} | {' | '.join(cells)} |")
     return "\n".join(lines)
 
 
