@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from netlib.congestion import preset
+from netlib.congestion.experiments import experiment
 from netlib.congestion.fluid import most_flows, rest_point
 from netlib.course.exercises import load, sheet
 from netlib.course.judge import judge
@@ -175,3 +176,11 @@ def test_the_predict_box_offers_numbers() -> None:
     assert "as a multiple of that: 1, 1.1 or 3?" in box
     assert judge(load("recover-02"), 3).ok
     assert not any(judge(load("recover-02"), other).ok for other in (1, 1.1))
+
+
+def test_timely_as_printed_does_not_come_back_at_a_tenfold_rate() -> None:
+    """The page: not done after 20 ms, fifteen times the least; 10 Mb/s a step."""
+    seen = experiment("incast", "timely", "paper", dt=1.5e-6, every=64)
+    assert seen.summary()["unfinished"] == 8
+    assert 20e-3 / seen.ideal.max() == pytest.approx(15, abs=0.5)
+    assert preset("timely", "paper").delta * 8 == pytest.approx(10e6)

@@ -80,7 +80,7 @@ def delivered(run: Deadlock) -> Array:
     "the curve bends after some hundred microseconds and is flat from then on; otherwise it climbs to the end.",
 )
 def deadlock(
-    ways: Annotated[Array, Knob(ROUND, LANE, LINE, label="ways")],
+    ways: Annotated[Array, Knob(ROUND, LANE, LINE, label="paths")],
     load: Annotated[Array, Knob(0.4, 0.5, 0.6, 1.0, unit="%", default=0.6, label="each host sends")],
     xoff: Annotated[Array, Knob(50e3, 100e3, 200e3, unit="B", default=100e3, label="pause above")],
 ) -> Figure:
