@@ -115,6 +115,20 @@ def hit_rows(what: str = "collectives") -> int:
     return sum(bool(row.ok) for row in _scored(what))
 
 
+def group_rows(group: str, how: str | None = None) -> int:
+    """How many scored rows one group of the table has, of those that were computed as the column `how` says if given.
+
+    Raises ValueError if there is none.
+
+    >>> group_rows("topology: bisection")
+    8
+    """
+    found = sum(row.group == group and how in (None, row.note) for row in judged_rows() if row.ok is not None)
+    if not found:
+        raise ValueError(f"group = {group[:60]!r}, how = {how!r} has no scored row; `netlib fidelity` lists the groups")
+    return found
+
+
 def _scored(what: str) -> list[Judged]:
     if what not in ("collectives", "fabrics", "choices", "congestion"):
         raise ValueError(

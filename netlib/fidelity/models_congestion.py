@@ -201,8 +201,30 @@ def _peer(asked: Asked) -> Prediction:
     case = case_of(asked)
     seen = run_or_recorded(case)
     unit = "B" if what in ("peak", "steady") else "s"
-    note = f"mean of {seen.seeds} runs" if seen.seeds > 1 else "one run"
-    return Prediction(_of(seen, what), unit, note, _group(case, what))
+    runs = f"mean of {seen.seeds} runs" if seen.seeds > 1 else "one run"
+    return Prediction(_of(seen, what), unit, f"{described(case, what)}; {runs}", _group(case, what))
+
+
+def described(case: Case, what: str) -> str:
+    """What was run and what of it is compared (`what` as in `Runs`), in words.
+
+    >>> described(Case("htsim", "pauses", "permutation", 128, 2e6), "last")
+    'htsim, permutation, 128 hosts, pauses only, one path, last finish'
+    >>> described(Case("ns-3", "DCQCN", "incast", 8, 2e6, 100e3, 400e3), "peak")
+    'ns-3, incast, 8:1, DCQCN, 100/400 KB, peak queue'
+    """
+    incast = case.scenario == "incast"
+    parts = [case.peer, case.scenario, f"{case.hosts}:1" if incast else f"{case.hosts} hosts"]
+    parts.append(re.sub("^pauses", "pauses only", case.law))
+    if case.k_max:
+        parts.append(f"{case.k_min / 1e3:g}/{case.k_max / 1e3:g} KB")
+    many = case.scenario == "permutation" or (case.scenario, case.peer) == ("all-to-all", "htsim")  # on a fat tree
+    if many and LAWS[case.peer, case.law].spread is None and "one path" not in case.law:
+        parts.append("one path")
+    if case.spread and LAWS[case.peer, case.law].marks:
+        parts.append("starts spread")
+    named = {"peak": "peak queue", "steady": "standing queue"}
+    return ", ".join([*parts, named.get(what, f"{what} finish")])
 
 
 def _of(seen: Runs, what: str) -> float:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from netlib.fidelity.boards import plan_of
 from netlib.fidelity.calibration import FITTED, constants
 from netlib.fidelity.misses import EXPLAINED
+from netlib.fidelity.report import base
 from netlib.fidelity.rows import published_rows
 from netlib.fidelity.score import Judged, about, judged_rows, share, summary
 from netlib.units import show
@@ -123,7 +124,7 @@ def _table(rows: list[Judged]) -> list[str]:
     if rows and about(rows[0].group) == "congestion":
         lines = ["| row | model | published | error | how |", "|---|--:|--:|--:|---|"]
         for r in rows:
-            error = "" if r.rel_error is None else f"{r.rel_error:+.1%}"
+            error = "" if r.rel_error is None else f"{r.rel_error:+.1%}{base(r.group)}"
             lines.append(f"| `{r.id}` | {r.model:.4g} {r.unit} | {r.published:.4g} {r.unit} | {error} | {r.note} |")
         return lines
     lines = ["| row | model | published | error | how | NCCL's plan |", "|---|--:|--:|--:|---|--:|"]

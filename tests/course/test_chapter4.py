@@ -13,6 +13,7 @@ from netlib.congestion import preset
 from netlib.congestion.experiments import experiment
 from netlib.congestion.fluid import most_flows, rest_point
 from netlib.course.exercises import load, sheet
+from netlib.course.explorers.permutation import CONTROLS, KEPT
 from netlib.course.judge import judge
 from netlib.fidelity.cite import engine_run, last_excess
 from netlib.fidelity.peers import LAWS
@@ -145,6 +146,14 @@ def test_on_one_path_dcqcn_takes_two_to_three_times_as_long_as_the_controls_of_t
         assert 2 < engine_run(law, 128, k_max, scenario="permutation").last / pauses < 3.3
     for law, k_max in (("DCTCP", 400e3), ("HPCC", 0.0), ("PowerTCP", 0.0)):
         assert engine_run(law, 128, k_max, scenario="permutation").last / pauses < 1.13
+
+
+def test_sprayed_the_last_flow_of_hpcc_is_a_third_later_and_that_of_powertcp_three_fifths() -> None:
+    last = {name: KEPT.of("finish", "a path a packet", name, 128)[0] for name in CONTROLS}
+    later = {name: float(each / last["pauses only"] - 1) for name, each in last.items()}
+    assert abs(later["HPCC"] - 1 / 3) < 0.03
+    assert abs(later["PowerTCP"] - 3 / 5) < 0.03
+    assert max(later[name] for name in ("DCTCP", "Swift", "NSCC", "RCCC")) < 0.1, "marks, delay and credits do well"
 
 
 def test_the_fluid_refuses_a_cards_machine() -> None:
