@@ -45,7 +45,7 @@ class Experiment:
     traffic   who sent what over which links;  run  what happened
     switches  what the switches did, `switches.marking` the ramp that marked, `switches.pfc` how they paused
     recovery  how lost packets were sent again, if any could be lost
-    ideal     (F,) s: the least that each flow needs when it shares its links fairly with those beside it
+    ideal     (F,) s: the time of each flow at fair shares; one that is served unfairly may be below it
     """
 
     scenario: str
@@ -64,12 +64,16 @@ class Experiment:
         return np.asarray(self.run.finish / self.ideal)
 
     def summary(self) -> dict[str, float]:
-        """First, mean and last finish in s, the peak queue in bytes, and how many flows did not finish."""
-        done = self.run.finish[np.isfinite(self.run.finish)]
-        first, mean, last = (done.min(), done.mean(), done.max()) if done.size else (np.nan,) * 3
+        """First, mean and last finish in s, the peak queue in bytes, and how many flows did not finish.
+
+        mean and last are nan unless all flows finished; raise `until`. "first" is nan if none did.
+        """
+        finish = self.run.finish
+        unfinished = np.isnan(finish)
+        first = finish[~unfinished].min() if not unfinished.all() else np.nan
         return {
-            "first": float(first), "mean": float(mean), "last": float(last),
-            "peak": float(self.run.peak.max()), "unfinished": float(self.run.finish.size - done.size),
+            "first": float(first), "mean": float(finish.mean()), "last": float(finish.max()),
+            "peak": float(self.run.peak.max()), "unfinished": float(unfinished.sum()),
         }  # fmt: skip
 
 

@@ -324,3 +324,18 @@ def test_seeds_span_a_range_where_chance_decides():
         over_seeds("incast", "dcqcn", "paper", seeds=0)
     with pytest.raises(ValueError, match="seed is set by over_seeds, from 0 on; give seeds"):
         over_seeds("incast", "dcqcn", "paper", seed=3)
+
+
+def test_mean_and_last_wait_for_all_flows():
+    """Two finish; then one of them does not; then neither."""
+    seen = experiment("incast", "uncontrolled", "line-rate", hosts=2, size=1e5, until=60e-6, dt=1e-6)
+    partly = replace(seen, run=replace(seen.run, finish=np.array([20e-6, np.nan])))
+    nobody = replace(seen, run=replace(seen.run, finish=np.array([np.nan, np.nan])))
+    assert seen.summary()["last"] == seen.run.finish.max()
+    assert seen.summary()["mean"] == seen.run.finish.mean()
+    assert (partly.summary()["first"], partly.summary()["unfinished"]) == (20e-6, 1)
+    assert np.isnan([partly.summary()[each] for each in ("mean", "last")]).all()
+    assert np.isnan(nobody.summary()["first"])
+    told = over_seeds("victim", "uncontrolled", "line-rate", seeds=2, hosts=2, size=1e5, until=30e-6, dt=1e-6)
+    assert told["unfinished"].least > 0
+    assert np.isnan(told["last"]).all()
