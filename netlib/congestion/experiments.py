@@ -105,7 +105,8 @@ def experiment(
     control, preset_name  such as "dcqcn" and one of its presets, or a `Dcqcn(...)` in place of the preset
     fill      fields of the preset to give or replace, such as {"byte_counter": 10e6}
     beside    a second control and its preset or parameters, such as ("dcqcn", "paper"), for every second flow: cards
-              of two kinds on one network. Switches are set, and losses sent again, as the first control asks
+              of two kinds on one network. Switches are set, and losses sent again, as the first control asks; CNPs come
+              at the gap of whichever is DCQCN, of the first if both are. Name the one that reads marks first
 
     What is around it; the default is what belongs to the control, and the result shows it:
 
@@ -115,7 +116,7 @@ def experiment(
               trims (one round trip of 14.3 us at the link's rate)
     marking   a `Marking`, or a preset of "marking". By default DCQCN is marked by the ramp "ns3", whatever its own
               preset, scaled with the rate of the link; DCTCP by the step "ns3-dctcp"; NSCC from 20 to 80 % of the
-              trimming queue; the others do not read marks and get none
+              trimming queue; the others do not read marks: they get none, and refuse one
     pauses    a `Pfc`, by default `LOSSLESS`
     recovery  a `Recovery`, by default go-back-N, and selective repeat for NSCC and credits and where switches trim;
               both with a timeout of 4 ms
@@ -145,12 +146,13 @@ def experiment(
     rate = float(speed_of_port("link", alike(cable)[0]))
     told = _told(control, preset_name, rate, fill)
     other = None if beside is None else _told(*_pair(beside), rate)
-    if other is not None:
-        _refuse_to_mix(told, other)
+    others = [] if other is None else [other]
+    if others:
+        _refuse_to_mix(told, *others)
     outside = Surroundings(around, buffer, marking, pauses, recovery)
     lossy = scenario == "loss"
     kind = outside.kind(told, lossy)
-    switches, repeats = outside.switches(told, kind, rate), outside.repeats(told, kind, lossy)
+    switches, repeats = outside.switches(told, kind, rate, *others), outside.repeats(told, kind, lossy)
     if lossy:
         switches = replace(switches, loss=0.01 if loss is None else loss, lossy=(1,))
     rng = np.random.default_rng(seed)
@@ -158,6 +160,8 @@ def experiment(
     spread = Spread("random") if len(made.way) > made.flows else None
     senders = sender(told, made)
     if other is not None:
+        if made.flows < 2:
+            raise ValueError("beside would be ignored: one flow is sent, by the first control; leave it out")
         senders = MixedSender(senders, sender(other, made), np.arange(made.flows) % 2 == 1)
     seen = run(made, senders, until, rng, switches, dt, every, repeats, spread)
     name = preset_name if isinstance(preset_name, str) else "own"
