@@ -64,17 +64,29 @@ class Experiment:
         return np.asarray(self.run.finish / self.ideal)
 
     def summary(self) -> dict[str, float]:
-        """First, mean and last finish in s, the peak queue in bytes, and how many flows did not finish.
+        """First, mean and last finish in s, the peak queue and what lies beyond the buffer in bytes, unfinished flows.
 
-        mean and last are nan unless all flows finished; raise `until`. "first" is nan if none did.
+        mean and last are nan unless all flows finished; raise `until`. "first" is nan if none did. "beyond" is how much
+        more than `switches.pfc.buffer` a switch that pauses held at once in a class: headroom that it must have. It is
+        the sum of its queues at the moments of the series, or the peak of its longest queue if that is more, so at
+        least this much; 0 where switches do not pause.
         """
         finish = self.run.finish
         unfinished = np.isnan(finish)
         first = finish[~unfinished].min() if not unfinished.all() else np.nan
         return {
             "first": float(first), "mean": float(finish.mean()), "last": float(finish.max()),
-            "peak": float(self.run.peak.max()), "unfinished": float(unfinished.sum()),
+            "peak": float(self.run.peak.max()), "beyond": self._beyond(), "unfinished": float(unfinished.sum()),
         }  # fmt: skip
+
+    def _beyond(self) -> float:
+        """Bytes above the buffer of a switch that pauses."""
+        pfc, series, made = self.switches.pfc, self.run.series, self.traffic
+        if pfc is None:
+            return 0.0
+        gates = series["ingress"].reshape(len(self.run.time), -1, made.lanes)  # (T, L, lanes)
+        at_once = [gates[:, made.enters == each].sum(axis=1).max() for each in np.unique(made.enters)]
+        return float(max(0.0, max(*at_once, self.run.peak.max()) - pfc.buffer))
 
 
 @declared
@@ -112,8 +124,9 @@ def experiment(
 
     around    "pause" (PFC), "trim", "drop" (the newest) or "room" for all; by default trimming for NSCC and credits,
               pauses for the others, room for all in "loss"
-    buffer    bytes: of a switch that pauses, for all its ports (32 MiB); of one queue of a switch that drops (16 MB) or
-              trims (one round trip of 14.3 us at the link's rate)
+    buffer    bytes: of a switch that pauses, what its thresholds share (32 MiB). Headroom is unlimited: what arrives
+              after a pause is kept beyond it, see summary()["beyond"]. Of one queue of a switch that drops (16 MB) or
+              trims (one round trip of 14.3 us at the link's rate): what it holds at most
     marking   a `Marking`, or a preset of "marking". By default DCQCN is marked by the ramp "ns3", whatever its own
               preset, scaled with the rate of the link; DCTCP by the step "ns3-dctcp"; NSCC from 20 to 80 % of the
               trimming queue; the others do not read marks: they get none, and refuse one

@@ -30,8 +30,8 @@ def over_seeds(
     """What `experiment(...).summary()` gives under the seeds 0 .. `seeds` - 1: mean and range of each entry.
 
     `more` are other arguments of `netlib.congestion.experiments.experiment`, but for `seed`. Entries: first, mean and
-    last finish in s, the peak queue in bytes, flows that did not finish by `until`. One flow that did not finish in one
-    run makes mean and last nan: raise `until`.
+    last finish in s, the peak queue and what was kept beyond the buffer in bytes, flows that did not finish by `until`.
+    One flow that did not finish in one run makes mean and last nan: raise `until`.
 
     Chance decides where a few draws matter: flows of few round trips, cards whose timers are long against the run,
     losses, permutations (each seed draws another one). Nothing is drawn in an incast without marks and drops. A range

@@ -16,6 +16,7 @@ from netlib.congestion.parameters import Marking, Uncontrolled
 from netlib.congestion.presets import preset, preset_names, preset_record
 from netlib.congestion.repetition import over_seeds
 from netlib.links import Link
+from netlib.topology import fat_tree
 from tests.nonsense import one_sentence_or_a_result
 
 SCENARIOS = get_args(Scenario)
@@ -378,3 +379,23 @@ def test_marks_and_company_that_would_be_ignored_are_refused(scenario, control, 
     first = next(name for name in preset_names(control) if _complete(control, name))
     with pytest.raises(ValueError, match=says):
         experiment(scenario, control, first, size=1e4, **more)
+
+
+def test_what_a_lossless_switch_holds_beyond_its_buffer_is_told():
+    """128 senders at 400 Gb/s: what comes between the pause and its effect is more than a buffer of 32 MiB."""
+    fast = {"link": Link(2e-6, 50e9), "dt": 0.5e-6, "until": 60e-6}
+    seen = experiment("incast", "uncontrolled", "line-rate", hosts=128, **fast)
+    assert seen.summary()["beyond"] == seen.run.peak.max() - 32 * 2**20 > 10e6
+    assert experiment("incast", "uncontrolled", "line-rate", hosts=2, **fast).summary()["beyond"] == 0
+    room = experiment("incast", "uncontrolled", "line-rate", hosts=128, around="room", **fast).summary()
+    assert (room["peak"] > 32 * 2**20, room["beyond"]) == (True, 0.0)
+
+
+def test_beyond_sums_the_queues_of_one_switch():
+    """Two hosts on each leaf hear from all others: it holds two queues, and their sum counts."""
+    few = {"size": 2e5, "until": 60e-6, "dt": 1e-6}
+    seen = experiment("all-to-all", "uncontrolled", "line-rate", buffer=1e5, every=1, **few)
+    leaving = fat_tree(4, Link(3.5e-6, 12.5e9)).source[seen.run.link]
+    held = max(seen.run.queue[:, leaving == each].sum(axis=1).max() for each in set(leaving))
+    assert held > 1.5 * seen.run.peak.max()
+    assert seen.summary()["beyond"] == pytest.approx(held - 1e5)
