@@ -19,7 +19,7 @@ from netlib.congestion.packets.scenarios import all_to_all, one_flow, permutatio
 from netlib.congestion.packets.senders import sender
 from netlib.congestion.packets.senders.mixture import MixedSender
 from netlib.congestion.packets.spreading import Spread
-from netlib.congestion.packets.traffic import Packet, Traffic, alike, incast, one_of
+from netlib.congestion.packets.traffic import Packet, Traffic, alike, incast, one_of, staggered
 from netlib.congestion.parameters import Control, Credits, Hpcc, Marking, PowerTcp
 from netlib.congestion.presets import CONTROLS, TYPES, preset
 from netlib.congestion.rates import speed_of_port
@@ -92,7 +92,7 @@ class Experiment:
 @declared
 def experiment(
     scenario: Scenario, control: str, preset_name: str | Control, *, hosts: int | None = None, size: float = 2e6,
-    link: Link | None = None, packet: Packet | None = None, paths: Paths = "ecmp",
+    link: Link | None = None, packet: Packet | None = None, paths: Paths = "ecmp", spread: bool = False,
     fill: Mapping[str, object] | None = None, beside: tuple[str, str | Control] | None = None,
     around: Around | None = None, buffer: float | None = None, marking: str | Marking | None = None,
     pauses: Pfc | None = None, recovery: Recovery | None = None, loss: float | None = None,
@@ -110,6 +110,8 @@ def experiment(
     link      every cable; by default 100 Gb/s and 3.5 us. `Link(2e-6, 50e9)` is 400 Gb/s: bytes/s, one way
     packet    by default 1,000 bytes and 38 of headers on the wire; for NSCC and credits 4,086 and 64
     paths     on a fat-tree: "ecmp", one way for each flow, or "spray", all shortest ways
+    spread    in "incast" and "victim": starts are drawn, spread over one packet of each flow (`staggered`); by default
+              all start at one instant, and a finish counts from the flow's own start
     loss      share of packets that the cable destroys in "loss"; by default 0.01
 
     Who controls it:
@@ -136,14 +138,15 @@ def experiment(
 
     How it is computed:
 
-    seed      draws marks, losses, permutations; the same seed gives the same bits, another another run
+    seed      draws marks, losses, permutations, spread starts; the same seed gives the same bits, another another run
     dt        s of a step, at most an eighth of the shortest round trip
     until     s after which the run ends, done or not;  every  steps between two moments of the series
 
     One run is one draw. Where few marks or losses decide, as with slow timers and short flows, runs differ by factors:
     "connectx-timer" on `Link(2e-6, 50e9)` is done after 1.2 to 8.7 ms under five seeds, and half the `dt` moves the
     mean of that from 5.2 to 2.1 ms. Before you believe a number, take several seeds
-    (`netlib.congestion.repetition.over_seeds`), and halve `dt` once.
+    (`netlib.congestion.repetition.over_seeds`), and halve `dt` once. All start at one instant. Controls that draw
+    nothing (HPCC, PowerTCP, Swift) then act in step, and seeds show no spread: give spread=True.
     ValueError says which argument does not fit, or would be ignored.
 
     >>> seen = experiment("incast", "uncontrolled", "line-rate", hosts=2, size=1e6)
@@ -155,6 +158,8 @@ def experiment(
     ('own', 1048576.0)
     """
     number = _check(scenario, hosts, paths, around, loss, seed)
+    if spread and scenario not in ("incast", "victim"):
+        raise ValueError(f"spread would be ignored in {scenario!r}; leave it out, or give scenario = 'incast'")
     cable = link or Link(3.5e-6, 12.5e9)
     rate = float(speed_of_port("link", alike(cable)[0]))
     told = _told(control, preset_name, rate, fill)
@@ -169,14 +174,16 @@ def experiment(
     if lossy:
         switches = replace(switches, loss=0.01 if loss is None else loss, lossy=(1,))
     rng = np.random.default_rng(seed)
-    made = _traffic(scenario, number, floats("size", size, above=True), cable, packet or packet_of(told), paths, rng)
-    spread = Spread("random") if len(made.way) > made.flows else None
+    made = _traffic(
+        scenario, number, floats("size", size, above=True), cable, packet or packet_of(told), paths, spread, rng
+    )
+    dealt = Spread("random") if len(made.way) > made.flows else None
     senders = sender(told, made)
     if other is not None:
         if made.flows < 2:
             raise ValueError("beside would be ignored: one flow is sent, by the first control; leave it out")
         senders = MixedSender(senders, sender(other, made), np.arange(made.flows) % 2 == 1)
-    seen = run(made, senders, until, rng, switches, dt, every, repeats, spread)
+    seen = run(made, senders, until, rng, switches, dt, every, repeats, dealt)
     name = preset_name if isinstance(preset_name, str) else "own"
     return Experiment(scenario, control, name, told, made, seen, switches, repeats, _ideal(made))
 
@@ -243,13 +250,15 @@ def _check(
 
 
 def _traffic(
-    scenario: Scenario, hosts: int, size: Floats, link: Link, packet: Packet, paths: Paths, rng: np.random.Generator
-) -> Traffic:
+    scenario: Scenario, hosts: int, size: Floats, link: Link, packet: Packet, paths: Paths, spread: bool,
+    rng: np.random.Generator,
+) -> Traffic:  # fmt: skip
     """The flows of a scenario."""
     if scenario == "incast":
-        return incast(hosts, size, link, packet)
+        return incast(hosts, size, link, packet, staggered(hosts, link, packet, rng) if spread else 0.0)
     if scenario == "victim":
-        return victim(hosts, size, link, packet)
+        start = staggered(hosts + 1, link, packet, rng) if spread else 0.0
+        return victim(hosts, size, link, packet, start=start)
     if scenario == "loss":
         return one_flow(size, link, packet)
     fabric = fat_tree(hosts, link)

@@ -34,7 +34,9 @@ def over_seeds(
     One flow that did not finish in one run makes mean and last nan: raise `until`.
 
     Chance decides where a few draws matter: flows of few round trips, cards whose timers are long against the run,
-    losses, permutations (each seed draws another one). Nothing is drawn in an incast without marks and drops. A range
+    losses, permutations (each seed draws another one). All start at one instant. Controls that draw nothing (HPCC,
+    PowerTCP, Swift) then act in step, and seeds show no spread: give spread=True, so that each seed draws the starts of
+    an incast. A range of zero says that nothing was drawn, not that the result is certain. A range
     over five seeds is a hint, no interval of confidence; and half the `dt` should not move the mean out of it.
 
     >>> told = over_seeds("loss", "uncontrolled", "one-bdp", seeds=3, size=2e5, loss=0.02)

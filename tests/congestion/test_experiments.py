@@ -232,15 +232,24 @@ def test_nonsense_is_refused_in_one_sentence(scenario):
 
     few = SMALL | {"hosts": None if scenario == "loss" else 2}
 
-    def more(seed, link, packet, around, paths, loss, every, buffer, marking, pauses, recovery, fill):
-        given = {"link": link, "packet": packet, "around": around, "paths": paths, "buffer": buffer}
+    def more(seed, link, packet, around, paths, spread, loss, every, buffer, marking, pauses, recovery, fill):
+        given = {"link": link, "packet": packet, "around": around, "paths": paths, "spread": spread, "buffer": buffer}
         given |= {"marking": marking, "pauses": pauses, "recovery": recovery, "fill": fill, "seed": seed}
         experiment(scenario, "uncontrolled", "line-rate", loss=loss, every=every, **given, **few)
 
     right = {"control": "uncontrolled", "preset_name": "line-rate"}
     if scenario in ("incast", "loss"):  # the others share all that comes after
         one_sentence_or_a_result(one, right | few)
-    others = {"seed": 0, "link": None, "packet": None, "around": None, "paths": "ecmp", "loss": None, "every": 16}
+    others = {
+        "seed": 0,
+        "link": None,
+        "packet": None,
+        "around": None,
+        "paths": "ecmp",
+        "spread": False,
+        "loss": None,
+        "every": 16,
+    }
     others |= dict.fromkeys(("buffer", "marking", "pauses", "recovery", "fill"))
     mine = (LOSSLESS, Marking(1e4, 1e5, 1.0), Recovery("selective-repeat", 1e-3))
     one_sentence_or_a_result(more, others, "trim", "drop", Link(0.0, 12.5e9), Packet(1, 1e9), *mine)
@@ -399,3 +408,32 @@ def test_beyond_sums_the_queues_of_one_switch():
     held = max(seen.run.queue[:, leaving == each].sum(axis=1).max() for each in set(leaving))
     assert held > 1.5 * seen.run.peak.max()
     assert seen.summary()["beyond"] == pytest.approx(held - 1e5)
+
+
+@pytest.mark.parametrize("scenario", ["incast", "victim"])
+def test_starts_are_at_one_instant_or_spread_over_a_packet_of_each(scenario):
+    few = {"hosts": 4, "size": 4e4, "dt": 1e-6}
+    together, apart, other = (
+        experiment(scenario, "uncontrolled", "one-bdp", spread=spread, seed=seed, **few).traffic
+        for spread, seed in ((False, 0), (True, 0), (True, 1))
+    )
+    slot = 1038 / 12.5e9
+    assert not together.start.any()
+    assert np.array_equal(np.sort(apart.start // slot), np.arange(apart.flows))  # one in each slot
+    assert not np.array_equal(apart.start, other.start)
+
+
+def test_spread_starts_break_the_step_that_seeds_do_not():
+    """PowerTCP draws nothing: from one instant all seeds agree to the bit, and all its flows are done together."""
+    few = {"hosts": 8, "size": 2e5, "dt": 1e-6, "seeds": 3}
+    step, apart = (over_seeds("incast", "powertcp", "ns3-datacenter", spread=each, **few) for each in (False, True))
+    assert step["last"].least == step["last"].most
+    assert step["first"].mean == step["last"].mean
+    assert apart["last"].least < apart["last"].most
+    assert apart["first"].most < apart["last"].least
+
+
+@pytest.mark.parametrize("scenario", ["permutation", "all-to-all", "loss"])
+def test_spread_starts_are_for_incasts(scenario):
+    with pytest.raises(ValueError, match=f"spread would be ignored in '{scenario}'; leave it out"):
+        experiment(scenario, "uncontrolled", "one-bdp", spread=True)
