@@ -351,28 +351,28 @@ def test_mean_and_last_wait_for_all_flows():
     assert np.isnan(told["last"]).all()
 
 
-NS3 = ("dcqcn", "ns3")
+PAPER = ("dcqcn", "paper")
 
 
 def test_switches_mark_for_the_second_control_too():
     """Swift first and a ramp given: DCQCN beside it hears CNPs, as far apart as its preset says, and slows down."""
     first = next(name for name in preset_names("swift") if _complete("swift", name))
     few = {"hosts": 4, "size": 1e6, "dt": 1e-6}
-    seen = experiment("incast", "swift", first, beside=NS3, marking="ns3", **few)
-    card = preset(*NS3, 12.5e9)
+    seen = experiment("incast", "swift", first, beside=PAPER, marking="ns3", **few)
+    card = preset(*PAPER, 12.5e9)
     gap = card.cnp_interval
     assert seen.switches.cnp_interval == gap > 0
     told, most = seen.run.cnps, 1 + np.ceil(seen.run.steps * seen.run.dt / gap)
     assert (told[1::2] > 0).all()
     assert (told <= most).all()
-    both = experiment("incast", *NS3, beside=("dcqcn", replace(card, cnp_interval=0.0)), **few)
+    both = experiment("incast", *PAPER, beside=("dcqcn", replace(card, cnp_interval=0.0)), **few)
     assert both.switches.cnp_interval == gap
 
 
 @pytest.mark.parametrize(
     ("scenario", "control", "more", "says"),
     [
-        ("incast", "swift", {"beside": NS3}, "beside reads marks and the first control has none; name it first, or"),
+        ("incast", "swift", {"beside": PAPER}, "beside reads marks and the first control has none; name it first, or"),
         ("incast", "timely", {"beside": ("dctcp", "ns3")}, "beside reads marks and the first control has none"),
         ("incast", "dcqcn", {"beside": ("timely", "paper"), "hosts": 1}, "beside would be ignored: one flow is sent"),
         ("loss", "dcqcn", {"beside": ("timely", "paper")}, "beside would be ignored: one flow is sent"),
