@@ -98,8 +98,7 @@ def bounced(fabric: Fabric, way: ArrayLike, cables: ArrayLike, rng: Generator, s
     no cycle
     leaf 0 > spine 0 > leaf 3 > spine 1 > leaf 0
     """
-    ways, alive = _after(fabric, way, cables)
-    hit = ((ways >= 0) & ~alive[ways]).any(axis=1)
+    ways, alive, hit = _after(fabric, way, cables)
     return _stacked(
         [
             _repaired(fabric, row[row >= 0], alive, rng, stale) if met else row[row >= 0]
@@ -124,16 +123,15 @@ def all_bounces(fabric: Fabric, way: ArrayLike, cables: ArrayLike, stale: bool =
     >>> pod.target[ways].tolist()
     [[8, 12, 10, 13, 9, 2], [8, 12, 11, 13, 9, 2]]
     """
-    ways, alive = _after(fabric, way, cables)
-    hit = ((ways >= 0) & ~alive[ways]).any(axis=1)
+    ways, alive, hit = _after(fabric, way, cables)
     parts: list[Ints] = []
     for row, met in zip(ways, hit, strict=True):
         parts += _tried(fabric, row[row >= 0], alive, stale) if met else [row[row >= 0]]
     return _stacked(parts)
 
 
-def _after(fabric: Fabric, way: ArrayLike, cables: ArrayLike) -> tuple[Ints, Mask]:
-    """The ways, and (L,) which links live after `cables` died."""
+def _after(fabric: Fabric, way: ArrayLike, cables: ArrayLike) -> tuple[Ints, Mask, Mask]:
+    """The ways, (L,) which links live after `cables` died, and (S,) which ways meet a dead one."""
     ways = ways_on(fabric, way)
     if int(fabric.tier.max(initial=0)) != 2:
         raise ValueError(f"fabric = {fabric.name} has no two tiers of switches; give a leaf_spine")
@@ -141,7 +139,8 @@ def _after(fabric: Fabric, way: ArrayLike, cables: ArrayLike) -> tuple[Ints, Mas
     if number.dtype.kind in "iu" and number.size and fabric.cables <= number.max() < fabric.links:
         most = number.max()
         raise ValueError(f"cables = {most} is the number of a link; give that of its cable, link // 2 = {most // 2}")
-    return ways, np.asarray(fabric.surviving(cables=cables))
+    alive = fabric.surviving(cables=cables)
+    return ways, alive, np.asarray(((ways >= 0) & ~alive[ways]).any(axis=1))
 
 
 def _stacked(parts: list[Ints]) -> Ints:
