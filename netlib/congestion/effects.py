@@ -43,8 +43,13 @@ def shown_time(seconds: float) -> str:
 
 
 def shown_rate(rate: float) -> str:
-    """Bytes/s as Mb/s."""
-    return f"{rate * 8 / 1e6:.3g} Mb/s"
+    """Bytes/s in the unit that fits: Mb/s, and Gb/s from 1,000 of them.
+
+    >>> shown_rate(5e6), shown_rate(125e6), shown_rate(5e9)
+    ('40 Mb/s', '1 Gb/s', '40 Gb/s')
+    """
+    mega = f"{rate * 8e-6:.3g}"
+    return f"{mega} Mb/s" if float(mega) < 1000 else f"{rate * 8e-9:.3g} Gb/s"
 
 
 def _plain(field: str) -> Callable[[Any], str]:

@@ -19,7 +19,7 @@ from netlib.congestion.packets.scenarios import all_to_all, one_flow, permutatio
 from netlib.congestion.packets.senders import sender
 from netlib.congestion.packets.senders.mixture import MixedSender
 from netlib.congestion.packets.spreading import Spread
-from netlib.congestion.packets.traffic import Packet, Traffic, alike, incast, one_of
+from netlib.congestion.packets.traffic import Packet, Traffic, alike, incast, one_of, staggered
 from netlib.congestion.parameters import Control, Credits, Hpcc, Marking, PowerTcp
 from netlib.congestion.presets import CONTROLS, TYPES, preset
 from netlib.congestion.rates import speed_of_port
@@ -45,7 +45,7 @@ class Experiment:
     traffic   who sent what over which links;  run  what happened
     switches  what the switches did, `switches.marking` the ramp that marked, `switches.pfc` how they paused
     recovery  how lost packets were sent again, if any could be lost
-    ideal     (F,) s: the least that each flow needs when it shares its links fairly with those beside it
+    ideal     (F,) s: the time of each flow at fair shares; one that is served unfairly may be below it
     """
 
     scenario: str
@@ -64,19 +64,35 @@ class Experiment:
         return np.asarray(self.run.finish / self.ideal)
 
     def summary(self) -> dict[str, float]:
-        """First, mean and last finish in s, the peak queue in bytes, and how many flows did not finish."""
-        done = self.run.finish[np.isfinite(self.run.finish)]
-        first, mean, last = (done.min(), done.mean(), done.max()) if done.size else (np.nan,) * 3
+        """First, mean and last finish in s, the peak queue and what lies beyond the buffer in bytes, unfinished flows.
+
+        mean and last are nan unless all flows finished; raise `until`. "first" is nan if none did. "beyond" is how much
+        more than `switches.pfc.buffer` a switch that pauses held at once in a class: headroom that it must have. It is
+        the sum of its queues at the moments of the series, or the peak of its longest queue if that is more, so at
+        least this much; 0 where switches do not pause.
+        """
+        finish = self.run.finish
+        unfinished = np.isnan(finish)
+        first = finish[~unfinished].min() if not unfinished.all() else np.nan
         return {
-            "first": float(first), "mean": float(mean), "last": float(last),
-            "peak": float(self.run.peak.max()), "unfinished": float(self.run.finish.size - done.size),
+            "first": float(first), "mean": float(finish.mean()), "last": float(finish.max()),
+            "peak": float(self.run.peak.max()), "beyond": self._beyond(), "unfinished": float(unfinished.sum()),
         }  # fmt: skip
+
+    def _beyond(self) -> float:
+        """Bytes above the buffer of a switch that pauses."""
+        pfc, series, made = self.switches.pfc, self.run.series, self.traffic
+        if pfc is None:
+            return 0.0
+        gates = series["ingress"].reshape(len(self.run.time), -1, made.lanes)  # (T, L, lanes)
+        at_once = [gates[:, made.enters == each].sum(axis=1).max() for each in np.unique(made.enters)]
+        return float(max(0.0, max(*at_once, self.run.peak.max()) - pfc.buffer))
 
 
 @declared
 def experiment(
     scenario: Scenario, control: str, preset_name: str | Control, *, hosts: int | None = None, size: float = 2e6,
-    link: Link | None = None, packet: Packet | None = None, paths: Paths = "ecmp",
+    link: Link | None = None, packet: Packet | None = None, paths: Paths = "ecmp", spread: bool = False,
     fill: Mapping[str, object] | None = None, beside: tuple[str, str | Control] | None = None,
     around: Around | None = None, buffer: float | None = None, marking: str | Marking | None = None,
     pauses: Pfc | None = None, recovery: Recovery | None = None, loss: float | None = None,
@@ -94,6 +110,8 @@ def experiment(
     link      every cable; by default 100 Gb/s and 3.5 us. `Link(2e-6, 50e9)` is 400 Gb/s: bytes/s, one way
     packet    by default 1,000 bytes and 38 of headers on the wire; for NSCC and credits 4,086 and 64
     paths     on a fat-tree: "ecmp", one way for each flow, or "spray", all shortest ways
+    spread    in "incast" and "victim": starts are drawn, spread over one packet of each flow (`staggered`); by default
+              all start at one instant, and a finish counts from the flow's own start
     loss      share of packets that the cable destroys in "loss"; by default 0.01
 
     Who controls it:
@@ -101,31 +119,34 @@ def experiment(
     control, preset_name  such as "dcqcn" and one of its presets, or a `Dcqcn(...)` in place of the preset
     fill      fields of the preset to give or replace, such as {"byte_counter": 10e6}
     beside    a second control and its preset or parameters, such as ("dcqcn", "paper"), for every second flow: cards
-              of two kinds on one network. Switches are set, and losses sent again, as the first control asks
+              of two kinds on one network. Switches are set, and losses sent again, as the first control asks; CNPs come
+              at the gap of whichever is DCQCN, of the first if both are. Name the one that reads marks first
 
     What is around it; the default is what belongs to the control, and the result shows it:
 
     around    "pause" (PFC), "trim", "drop" (the newest) or "room" for all; by default trimming for NSCC and credits,
               pauses for the others, room for all in "loss"
-    buffer    bytes: of a switch that pauses, for all its ports (32 MiB); of one queue of a switch that drops (16 MB) or
-              trims (one round trip of 14.3 us at the link's rate)
+    buffer    bytes: of a switch that pauses, what its thresholds share (32 MiB). Headroom is unlimited: what arrives
+              after a pause is kept beyond it, see summary()["beyond"]. Of one queue of a switch that drops (16 MB) or
+              trims (one round trip of 14.3 us at the link's rate): what it holds at most
     marking   a `Marking`, or a preset of "marking". By default DCQCN is marked by the ramp "ns3", whatever its own
               preset, scaled with the rate of the link; DCTCP by the step "ns3-dctcp"; NSCC from 20 to 80 % of the
-              trimming queue; the others do not read marks and get none
+              trimming queue; the others do not read marks: they get none, and refuse one
     pauses    a `Pfc`, by default `LOSSLESS`
     recovery  a `Recovery`, by default go-back-N, and selective repeat for NSCC and credits and where switches trim;
               both with a timeout of 4 ms
 
     How it is computed:
 
-    seed      draws marks, losses, permutations; the same seed gives the same bits, another another run
+    seed      draws marks, losses, permutations, spread starts; the same seed gives the same bits, another another run
     dt        s of a step, at most an eighth of the shortest round trip
     until     s after which the run ends, done or not;  every  steps between two moments of the series
 
     One run is one draw. Where few marks or losses decide, as with slow timers and short flows, runs differ by factors:
     "connectx-timer" on `Link(2e-6, 50e9)` is done after 1.2 to 8.7 ms under five seeds, and half the `dt` moves the
     mean of that from 5.2 to 2.1 ms. Before you believe a number, take several seeds
-    (`netlib.congestion.repetition.over_seeds`), and halve `dt` once.
+    (`netlib.congestion.repetition.over_seeds`), and halve `dt` once. All start at one instant. Controls that draw
+    nothing (HPCC, PowerTCP, Swift) then act in step, and seeds show no spread: give spread=True.
     ValueError says which argument does not fit, or would be ignored.
 
     >>> seen = experiment("incast", "uncontrolled", "line-rate", hosts=2, size=1e6)
@@ -137,25 +158,32 @@ def experiment(
     ('own', 1048576.0)
     """
     number = _check(scenario, hosts, paths, around, loss, seed)
+    if spread and scenario not in ("incast", "victim"):
+        raise ValueError(f"spread would be ignored in {scenario!r}; leave it out, or give scenario = 'incast'")
     cable = link or Link(3.5e-6, 12.5e9)
     rate = float(speed_of_port("link", alike(cable)[0]))
     told = _told(control, preset_name, rate, fill)
     other = None if beside is None else _told(*_pair(beside), rate)
-    if other is not None:
-        _refuse_to_mix(told, other)
+    others = [] if other is None else [other]
+    if others:
+        _refuse_to_mix(told, *others)
     outside = Surroundings(around, buffer, marking, pauses, recovery)
     lossy = scenario == "loss"
     kind = outside.kind(told, lossy)
-    switches, repeats = outside.switches(told, kind, rate), outside.repeats(told, kind, lossy)
+    switches, repeats = outside.switches(told, kind, rate, *others), outside.repeats(told, kind, lossy)
     if lossy:
         switches = replace(switches, loss=0.01 if loss is None else loss, lossy=(1,))
     rng = np.random.default_rng(seed)
-    made = _traffic(scenario, number, floats("size", size, above=True), cable, packet or packet_of(told), paths, rng)
-    spread = Spread("random") if len(made.way) > made.flows else None
+    made = _traffic(
+        scenario, number, floats("size", size, above=True), cable, packet or packet_of(told), paths, spread, rng
+    )
+    dealt = Spread("random") if len(made.way) > made.flows else None
     senders = sender(told, made)
     if other is not None:
+        if made.flows < 2:
+            raise ValueError("beside would be ignored: one flow is sent, by the first control; leave it out")
         senders = MixedSender(senders, sender(other, made), np.arange(made.flows) % 2 == 1)
-    seen = run(made, senders, until, rng, switches, dt, every, repeats, spread)
+    seen = run(made, senders, until, rng, switches, dt, every, repeats, dealt)
     name = preset_name if isinstance(preset_name, str) else "own"
     return Experiment(scenario, control, name, told, made, seen, switches, repeats, _ideal(made))
 
@@ -222,13 +250,15 @@ def _check(
 
 
 def _traffic(
-    scenario: Scenario, hosts: int, size: Floats, link: Link, packet: Packet, paths: Paths, rng: np.random.Generator
-) -> Traffic:
+    scenario: Scenario, hosts: int, size: Floats, link: Link, packet: Packet, paths: Paths, spread: bool,
+    rng: np.random.Generator,
+) -> Traffic:  # fmt: skip
     """The flows of a scenario."""
     if scenario == "incast":
-        return incast(hosts, size, link, packet)
+        return incast(hosts, size, link, packet, staggered(hosts, link, packet, rng) if spread else 0.0)
     if scenario == "victim":
-        return victim(hosts, size, link, packet)
+        start = staggered(hosts + 1, link, packet, rng) if spread else 0.0
+        return victim(hosts, size, link, packet, start=start)
     if scenario == "loss":
         return one_flow(size, link, packet)
     fabric = fat_tree(hosts, link)

@@ -16,7 +16,7 @@ MOST_SEEDS = 1000
 
 
 class Range(NamedTuple):
-    """The mean of a result over the seeds, its least and its largest value; nan if one run finished no flow."""
+    """The mean of a result over the seeds, its least and its largest value; nan if it is nan in one run."""
 
     mean: float
     least: float
@@ -30,10 +30,13 @@ def over_seeds(
     """What `experiment(...).summary()` gives under the seeds 0 .. `seeds` - 1: mean and range of each entry.
 
     `more` are other arguments of `netlib.congestion.experiments.experiment`, but for `seed`. Entries: first, mean and
-    last finish in s, the peak queue in bytes, flows that did not finish by `until`.
+    last finish in s, the peak queue and what was kept beyond the buffer in bytes, flows that did not finish by `until`.
+    One flow that did not finish in one run makes mean and last nan: raise `until`.
 
     Chance decides where a few draws matter: flows of few round trips, cards whose timers are long against the run,
-    losses, permutations (each seed draws another one). Nothing is drawn in an incast without marks and drops. A range
+    losses, permutations (each seed draws another one). All start at one instant. Controls that draw nothing (HPCC,
+    PowerTCP, Swift) then act in step, and seeds show no spread: give spread=True, so that each seed draws the starts of
+    an incast. A range of zero says that nothing was drawn, not that the result is certain. A range
     over five seeds is a hint, no interval of confidence; and half the `dt` should not move the mean out of it.
 
     >>> told = over_seeds("loss", "uncontrolled", "one-bdp", seeds=3, size=2e5, loss=0.02)

@@ -61,8 +61,11 @@ class Surroundings:
             return "pause"
         return self.around or ("room" if lossy else "trim" if _trims(control) else "pause")
 
-    def switches(self, control: Control, kind: Around, rate: float) -> Switches:
-        """Marks for those who read them (DCQCN, DCTCP, NSCC); pauses, trimming or a finite buffer."""
+    def switches(self, control: Control, kind: Around, rate: float, *others: Control) -> Switches:
+        """Marks for those who read them (DCQCN, DCTCP, NSCC); pauses, trimming or a finite buffer.
+
+        Set for `control`; `others` share the network, and CNPs come at the gap of the first of all that is a DCQCN.
+        """
         size = None if self.buffer is None else float(floats("buffer", self.buffer, above=True))
         if kind == "room" and size is not None:
             raise ValueError(f"buffer = {size:g} would be ignored where there is room for all; give around='drop'")
@@ -70,8 +73,20 @@ class Surroundings:
         pfc = self.pauses or (LOSSLESS if size is None else replace(LOSSLESS, buffer=size))
         buffers = {"trim": trimming, "drop": Buffers(_DROP if size is None else size)}.get(kind)
         queue = trimming.queue if kind == "trim" else _TRIM * rate
-        interval = control.cnp_interval if isinstance(control, Dcqcn) else 0.0
-        return Switches(self._ramp(control, rate, queue), pfc if kind == "pause" else None, interval, buffers=buffers)
+        interval = next((each.cnp_interval for each in (control, *others) if isinstance(each, Dcqcn)), 0.0)
+        ramp = self._ramp(control, rate, queue)
+        self._read(ramp, control, *others)
+        return Switches(ramp, pfc if kind == "pause" else None, interval, buffers=buffers)
+
+    def _read(self, ramp: Marking | None, *controls: Control) -> None:
+        """Refuse marks that nobody reads, and readers without marks, which would run uncontrolled."""
+        readers = [isinstance(each, (Dcqcn, Dctcp, Nscc)) for each in controls]
+        if ramp is None and any(readers):
+            raise ValueError("beside reads marks and the first control has none; name it first, or give marking=")
+        if ramp is not None and not any(readers):
+            raise ValueError(
+                f"marking would be ignored: {type(controls[0]).__name__} does not read marks; leave it out"
+            )
 
     def repeats(self, control: Control, kind: Around, lossy: bool) -> Recovery | None:
         """RoCE's classic NICs go back; UEC repeats what is missing, and so do all where switches trim."""

@@ -23,7 +23,7 @@ from netlib.congestion.packets.recovery import Recovery
 from netlib.congestion.packets.scenarios import all_to_all, permutation
 from netlib.congestion.packets.senders import sender
 from netlib.congestion.packets.spreading import Spread
-from netlib.congestion.packets.traffic import Packet, Traffic, incast
+from netlib.congestion.packets.traffic import Packet, Traffic, incast, staggered
 from netlib.congestion.parameters import Control, Credits, Dctcp, Hpcc, Marking, Uncontrolled
 from netlib.congestion.presets import preset
 from netlib.links import Link
@@ -148,9 +148,9 @@ def traffic_of(case: Case, law: Law, rng: Generator) -> Traffic:
     """
     if case.scenario == "incast":
         alpha = 3.5e-6 if case.peer == "ns-3" else (HTSIM_RTT - 2 * law.packet.wire / RATE) / 4
-        n, slot = case.hosts, law.packet.wire / RATE
-        start = rng.permutation(n) * slot + rng.uniform(0, slot, n)
-        return incast(n, case.size, Link(alpha, RATE), law.packet, start=start * case.spread)
+        link = Link(alpha, RATE)
+        start = staggered(case.hosts, link, law.packet, rng)
+        return incast(case.hosts, case.size, link, law.packet, start=start * case.spread)
     paths: Literal["ecmp", "spray"] = "spray" if law.spread else "ecmp"
     if case.scenario == "all-to-all":
         fabric = one_switch(case.hosts, Link(3.5e-6, RATE)) if case.peer == "ns-3" else _tree(case.hosts)

@@ -16,6 +16,7 @@ from netlib.congestion.parameters import Marking, Uncontrolled
 from netlib.congestion.presets import preset, preset_names, preset_record
 from netlib.congestion.repetition import over_seeds
 from netlib.links import Link
+from netlib.topology import fat_tree
 from tests.nonsense import one_sentence_or_a_result
 
 SCENARIOS = get_args(Scenario)
@@ -231,15 +232,24 @@ def test_nonsense_is_refused_in_one_sentence(scenario):
 
     few = SMALL | {"hosts": None if scenario == "loss" else 2}
 
-    def more(seed, link, packet, around, paths, loss, every, buffer, marking, pauses, recovery, fill):
-        given = {"link": link, "packet": packet, "around": around, "paths": paths, "buffer": buffer}
+    def more(seed, link, packet, around, paths, spread, loss, every, buffer, marking, pauses, recovery, fill):
+        given = {"link": link, "packet": packet, "around": around, "paths": paths, "spread": spread, "buffer": buffer}
         given |= {"marking": marking, "pauses": pauses, "recovery": recovery, "fill": fill, "seed": seed}
         experiment(scenario, "uncontrolled", "line-rate", loss=loss, every=every, **given, **few)
 
     right = {"control": "uncontrolled", "preset_name": "line-rate"}
     if scenario in ("incast", "loss"):  # the others share all that comes after
         one_sentence_or_a_result(one, right | few)
-    others = {"seed": 0, "link": None, "packet": None, "around": None, "paths": "ecmp", "loss": None, "every": 16}
+    others = {
+        "seed": 0,
+        "link": None,
+        "packet": None,
+        "around": None,
+        "paths": "ecmp",
+        "spread": False,
+        "loss": None,
+        "every": 16,
+    }
     others |= dict.fromkeys(("buffer", "marking", "pauses", "recovery", "fill"))
     mine = (LOSSLESS, Marking(1e4, 1e5, 1.0), Recovery("selective-repeat", 1e-3))
     one_sentence_or_a_result(more, others, "trim", "drop", Link(0.0, 12.5e9), Packet(1, 1e9), *mine)
@@ -324,3 +334,107 @@ def test_seeds_span_a_range_where_chance_decides():
         over_seeds("incast", "dcqcn", "paper", seeds=0)
     with pytest.raises(ValueError, match="seed is set by over_seeds, from 0 on; give seeds"):
         over_seeds("incast", "dcqcn", "paper", seed=3)
+
+
+def test_mean_and_last_wait_for_all_flows():
+    """Two finish; then one of them does not; then neither."""
+    seen = experiment("incast", "uncontrolled", "line-rate", hosts=2, size=1e5, until=60e-6, dt=1e-6)
+    partly = replace(seen, run=replace(seen.run, finish=np.array([20e-6, np.nan])))
+    nobody = replace(seen, run=replace(seen.run, finish=np.array([np.nan, np.nan])))
+    assert seen.summary()["last"] == seen.run.finish.max()
+    assert seen.summary()["mean"] == seen.run.finish.mean()
+    assert (partly.summary()["first"], partly.summary()["unfinished"]) == (20e-6, 1)
+    assert np.isnan([partly.summary()[each] for each in ("mean", "last")]).all()
+    assert np.isnan(nobody.summary()["first"])
+    told = over_seeds("victim", "uncontrolled", "line-rate", seeds=2, hosts=2, size=1e5, until=30e-6, dt=1e-6)
+    assert told["unfinished"].least > 0
+    assert np.isnan(told["last"]).all()
+
+
+PAPER = ("dcqcn", "paper")
+
+
+def test_switches_mark_for_the_second_control_too():
+    """Swift first and a ramp given: DCQCN beside it hears CNPs, as far apart as its preset says, and slows down."""
+    first = next(name for name in preset_names("swift") if _complete("swift", name))
+    few = {"hosts": 4, "size": 1e6, "dt": 1e-6}
+    seen = experiment("incast", "swift", first, beside=PAPER, marking="ns3", **few)
+    card = preset(*PAPER, 12.5e9)
+    gap = card.cnp_interval
+    assert seen.switches.cnp_interval == gap > 0
+    told, most = seen.run.cnps, 1 + np.ceil(seen.run.steps * seen.run.dt / gap)
+    assert (told[1::2] > 0).all()
+    assert (told <= most).all()
+    both = experiment("incast", *PAPER, beside=("dcqcn", replace(card, cnp_interval=0.0)), **few)
+    assert both.switches.cnp_interval == gap
+
+
+@pytest.mark.parametrize(
+    ("scenario", "control", "more", "says"),
+    [
+        ("incast", "swift", {"beside": PAPER}, "beside reads marks and the first control has none; name it first, or"),
+        ("incast", "timely", {"beside": ("dctcp", "ns3")}, "beside reads marks and the first control has none"),
+        ("incast", "dcqcn", {"beside": ("timely", "paper"), "hosts": 1}, "beside would be ignored: one flow is sent"),
+        ("loss", "dcqcn", {"beside": ("timely", "paper")}, "beside would be ignored: one flow is sent"),
+        ("incast", "swift", {"marking": "ns3"}, "marking would be ignored: Swift does not read marks; leave it out"),
+        (
+            "incast",
+            "timely",
+            {"marking": "ns3", "beside": ("timely", "paper")},
+            "marking would be ignored: Timely does",
+        ),
+    ],
+)
+def test_marks_and_company_that_would_be_ignored_are_refused(scenario, control, more, says):
+    first = next(name for name in preset_names(control) if _complete(control, name))
+    with pytest.raises(ValueError, match=says):
+        experiment(scenario, control, first, size=1e4, **more)
+
+
+def test_what_a_lossless_switch_holds_beyond_its_buffer_is_told():
+    """128 senders at 400 Gb/s: what comes between the pause and its effect is more than a buffer of 32 MiB."""
+    fast = {"link": Link(2e-6, 50e9), "dt": 0.5e-6, "until": 60e-6}
+    seen = experiment("incast", "uncontrolled", "line-rate", hosts=128, **fast)
+    assert seen.summary()["beyond"] == seen.run.peak.max() - 32 * 2**20 > 10e6
+    assert experiment("incast", "uncontrolled", "line-rate", hosts=2, **fast).summary()["beyond"] == 0
+    room = experiment("incast", "uncontrolled", "line-rate", hosts=128, around="room", **fast).summary()
+    assert (room["peak"] > 32 * 2**20, room["beyond"]) == (True, 0.0)
+
+
+def test_beyond_sums_the_queues_of_one_switch():
+    """Two hosts on each leaf hear from all others: it holds two queues, and their sum counts."""
+    few = {"size": 2e5, "until": 60e-6, "dt": 1e-6}
+    seen = experiment("all-to-all", "uncontrolled", "line-rate", buffer=1e5, every=1, **few)
+    leaving = fat_tree(4, Link(3.5e-6, 12.5e9)).source[seen.run.link]
+    held = max(seen.run.queue[:, leaving == each].sum(axis=1).max() for each in set(leaving))
+    assert held > 1.5 * seen.run.peak.max()
+    assert seen.summary()["beyond"] == pytest.approx(held - 1e5)
+
+
+@pytest.mark.parametrize("scenario", ["incast", "victim"])
+def test_starts_are_at_one_instant_or_spread_over_a_packet_of_each(scenario):
+    few = {"hosts": 4, "size": 4e4, "dt": 1e-6}
+    together, apart, other = (
+        experiment(scenario, "uncontrolled", "one-bdp", spread=spread, seed=seed, **few).traffic
+        for spread, seed in ((False, 0), (True, 0), (True, 1))
+    )
+    slot = 1038 / 12.5e9
+    assert not together.start.any()
+    assert np.array_equal(np.sort(apart.start // slot), np.arange(apart.flows))  # one in each slot
+    assert not np.array_equal(apart.start, other.start)
+
+
+def test_spread_starts_break_the_step_that_seeds_do_not():
+    """PowerTCP draws nothing: from one instant all seeds agree to the bit, and all its flows are done together."""
+    few = {"hosts": 8, "size": 2e5, "dt": 1e-6, "seeds": 3}
+    step, apart = (over_seeds("incast", "powertcp", "ns3-datacenter", spread=each, **few) for each in (False, True))
+    assert step["last"].least == step["last"].most
+    assert step["first"].mean == step["last"].mean
+    assert apart["last"].least < apart["last"].most
+    assert apart["first"].most < apart["last"].least
+
+
+@pytest.mark.parametrize("scenario", ["permutation", "all-to-all", "loss"])
+def test_spread_starts_are_for_incasts(scenario):
+    with pytest.raises(ValueError, match=f"spread would be ignored in '{scenario}'; leave it out"):
+        experiment(scenario, "uncontrolled", "one-bdp", spread=True)

@@ -15,7 +15,7 @@ greedy        the sender that nothing but its switch holds back
 slots         the same fabric packet by packet, as a second model; slotted: a whole run of it
 """
 
-from netlib.congestion.lossless.bounces import bounced, cables_between, climbs_once
+from netlib.congestion.lossless.bounces import all_bounces, bounced, cables_between, climbs_once
 from netlib.congestion.lossless.deadlocks import Deadlock, facing_bounces, round_ways, switch_ring, until_stuck
 from netlib.congestion.lossless.dependencies import (
     Dependencies,
@@ -60,6 +60,7 @@ __all__ = [
     "Storm",
     "Waits",
     "Watchdog",
+    "all_bounces",
     "bounced",
     "buffer_dependencies",
     "cables_between",

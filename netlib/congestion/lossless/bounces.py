@@ -72,6 +72,9 @@ def bounced(fabric: Fabric, way: ArrayLike, cables: ArrayLike, rng: Generator, s
     failure and may send it back to the spine that it came from, as happens until routing has converged; a packet is
     given up after eight bounces. Ways that meet no dead cable stay as they are. `rng` draws leaves and spines.
 
+    Each bounce is one draw, so "no cycle" can be luck: `all_bounces` tries all of them. A way that does not arrive in
+    eight bounces raises ValueError.
+
     `cables` are numbers of cables, and `way` holds numbers of links: the cable of a link is link // 2, and
     `cables_between` finds one by the names of its ends.
 
@@ -95,6 +98,40 @@ def bounced(fabric: Fabric, way: ArrayLike, cables: ArrayLike, rng: Generator, s
     no cycle
     leaf 0 > spine 0 > leaf 3 > spine 1 > leaf 0
     """
+    ways, alive, hit = _after(fabric, way, cables)
+    return _stacked(
+        [
+            _repaired(fabric, row[row >= 0], alive, rng, stale) if met else row[row >= 0]
+            for row, met in zip(ways, hit, strict=True)
+        ]
+    )
+
+
+@declared
+def all_bounces(fabric: Fabric, way: ArrayLike, cables: ArrayLike, stale: bool = False) -> Ints:
+    """Ways that take every turn that `bounced` may draw: (W, hops), W at least as many as `way` has.
+
+    Of a way that meets a dead cable come several: for each bounce that a packet may take on it, one that reaches this
+    bounce and then the goal over as few links as possible. So "no cycle" of the buffers on these ways is sure, where
+    with `bounced` it can be luck. A place from which no bounce leads to the goal raises ValueError.
+
+    >>> from netlib.congestion.lossless import buffer_dependencies, in_words, shortest_cycle
+    >>> from netlib.links import Link
+    >>> from netlib.topology import leaf_spine
+    >>> pod = leaf_spine(8, 4, Link(1e-6, 50e9))
+    >>> ways = all_bounces(pod, [[0, 16, 21, 5]], [10])  # down to leaf 2 or 3, up to spine 1
+    >>> pod.target[ways].tolist()
+    [[8, 12, 10, 13, 9, 2], [8, 12, 11, 13, 9, 2]]
+    """
+    ways, alive, hit = _after(fabric, way, cables)
+    parts: list[Ints] = []
+    for row, met in zip(ways, hit, strict=True):
+        parts += _tried(fabric, row[row >= 0], alive, stale) if met else [row[row >= 0]]
+    return _stacked(parts)
+
+
+def _after(fabric: Fabric, way: ArrayLike, cables: ArrayLike) -> tuple[Ints, Mask, Mask]:
+    """The ways, (L,) which links live after `cables` died, and (S,) which ways meet a dead one."""
     ways = ways_on(fabric, way)
     if int(fabric.tier.max(initial=0)) != 2:
         raise ValueError(f"fabric = {fabric.name} has no two tiers of switches; give a leaf_spine")
@@ -103,11 +140,11 @@ def bounced(fabric: Fabric, way: ArrayLike, cables: ArrayLike, rng: Generator, s
         most = number.max()
         raise ValueError(f"cables = {most} is the number of a link; give that of its cable, link // 2 = {most // 2}")
     alive = fabric.surviving(cables=cables)
-    dead = (ways >= 0) & ~alive[ways]
-    parts = [
-        _repaired(fabric, row[row >= 0], alive, rng, stale) if hit else row[row >= 0]
-        for row, hit in zip(ways, dead.any(axis=1), strict=True)
-    ]
+    return ways, alive, np.asarray(((ways >= 0) & ~alive[ways]).any(axis=1))
+
+
+def _stacked(parts: list[Ints]) -> Ints:
+    """Ways of any length as rows, filled with -1."""
     made = np.full((len(parts), max((len(part) for part in parts), default=0)), -1, np.int64)
     for row, part in zip(made, parts, strict=True):
         row[: len(part)] = part
@@ -116,24 +153,66 @@ def bounced(fabric: Fabric, way: ArrayLike, cables: ArrayLike, rng: Generator, s
 
 def _repaired(fabric: Fabric, way: Ints, alive: Mask, rng: Generator, stale: bool) -> Ints:
     """One way, walked switch by switch with what each switch knows: its own cables."""
-    leaf, goal = int(fabric.target[way[0]]), int(fabric.source[way[-1]])
-    if not alive[[way[0], way[-1]]].all():
-        raise ValueError("cables hold a host's only one; give cables between leaf and spine")
-    at, came, done, wanted = leaf, -1, [int(way[0])], int(way[1])
+    goal, wanted, done = _goal(fabric, way, alive), int(way[1]), [int(way[0])]
     for _ in range(_TURNS):
-        up = _alive(fabric, at, alive, above=True, beside=-1 if stale else came)
-        up = up or _alive(fabric, at, alive, above=True, beside=-1)  # its only cable left leads back
-        link = wanted if at == leaf and wanted in up else _drawn(up, rng, fabric, at)
-        spine = int(fabric.target[link])
-        down = _alive(fabric, spine, alive, above=False, beside=at)
-        straight = [each for each in down if fabric.target[each] == goal]
+        up = _climbs(fabric, done[-1], alive, stale)
+        link = wanted if wanted in up else _drawn(up, rng, fabric, int(fabric.target[done[-1]]))
+        straight, down = _descents(fabric, link, alive, goal)
         if straight:
             return np.array([*done, link, straight[0], int(way[-1])])
-        bounce = _drawn(down, rng, fabric, spine)
-        done += [link, bounce]
-        at, came, wanted = int(fabric.target[bounce]), spine, -1
-    fix = "give fewer dead cables" + ", or stale=False" * stale
-    raise ValueError(f"way was bounced {_TURNS} times and did not arrive; {fix}")
+        done += [link, _drawn(down, rng, fabric, int(fabric.target[link]))]
+        wanted = -1
+    raise ValueError(f"way was bounced {_TURNS} times and did not arrive; {_fewer(stale)}")
+
+
+def _tried(fabric: Fabric, way: Ints, alive: Mask, stale: bool) -> list[Ints]:
+    """For each turn (the link a leaf was reached by, up, down) one way that takes it; a place is its last link."""
+    goal, wanted, first = _goal(fabric, way, alive), int(way[1]), int(way[0])
+    to: dict[int, list[int]] = {first: [first]}
+    rest: dict[int, list[int]] = {}
+    turns: list[tuple[int, int, int]] = []
+    waiting = [first]
+    for last in waiting:  # grows: nearest places first
+        up = _some(_climbs(fabric, last, alive, stale), fabric, int(fabric.target[last]))
+        for link in [wanted] if last == first and wanted in up else up:
+            straight, down = _descents(fabric, link, alive, goal)
+            rest |= {each: [int(way[-1])] for each in straight[:1]}
+            for end in straight[:1] or _some(down, fabric, int(fabric.target[link])):
+                turns.append((last, link, end))
+                if not straight and end not in to:
+                    to[end] = [*to[last], link, end]
+                    waiting.append(end)
+    for _ in to:  # the goal is known one more turn away
+        near = {last: [link, end, *rest[end]] for last, link, end in turns if end in rest and last not in rest}
+        rest |= near
+    if not rest.keys() >= to.keys():
+        raise ValueError(f"way leads to where no bounce reaches its goal; {_fewer(stale)}")
+    each = dict.fromkeys((*to[last], link, end, *rest[end]) for last, link, end in turns)  # once, in order
+    return [np.array(one) for one in each]
+
+
+def _fewer(stale: bool) -> str:
+    return "give fewer dead cables" + ", or stale=False" * stale
+
+
+def _goal(fabric: Fabric, way: Ints, alive: Mask) -> int:
+    """The last leaf, where both hosts still have their cable."""
+    if not alive[[way[0], way[-1]]].all():
+        raise ValueError("cables hold a host's only one; give cables between leaf and spine")
+    return int(fabric.source[way[-1]])
+
+
+def _climbs(fabric: Fabric, last: int, alive: Mask, stale: bool) -> list[int]:
+    """The cables up that a leaf may choose for a packet that came by link `last`: not back, unless it must."""
+    at, came = int(fabric.target[last]), int(fabric.source[last])
+    up = _alive(fabric, at, alive, above=True, beside=-1 if stale else came)
+    return up or _alive(fabric, at, alive, above=True, beside=-1)  # its only cable left leads back
+
+
+def _descents(fabric: Fabric, link: int, alive: Mask, goal: int) -> tuple[list[int], list[int]]:
+    """The cables down at the end of `link` that lead straight to the leaf `goal`, and all but the one back."""
+    down = _alive(fabric, int(fabric.target[link]), alive, above=False, beside=int(fabric.source[link]))
+    return [each for each in down if fabric.target[each] == goal], down
 
 
 def _alive(fabric: Fabric, vertex: int, alive: Mask, above: bool, beside: int) -> list[int]:
@@ -144,7 +223,11 @@ def _alive(fabric: Fabric, vertex: int, alive: Mask, above: bool, beside: int) -
     return [int(link) for link in links[fit]]
 
 
-def _drawn(links: list[int], rng: Generator, fabric: Fabric, at: int) -> int:
+def _some(links: list[int], fabric: Fabric, at: int) -> list[int]:
     if not links:
         raise ValueError(f"cables leave vertex {at} of {fabric.name} no way on; give fewer")
-    return links[int(rng.integers(len(links)))]
+    return links
+
+
+def _drawn(links: list[int], rng: Generator, fabric: Fabric, at: int) -> int:
+    return _some(links, fabric, at)[int(rng.integers(len(links)))]

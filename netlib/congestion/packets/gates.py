@@ -25,7 +25,8 @@ Mask = NDArray[np.bool_]
 class Pfc(Checked):
     """Priority flow control of each class.
 
-    buffer    bytes of a switch for a class, shared by its ingress queues
+    buffer    bytes of a switch for a class, which the thresholds of its ingress queues share. Headroom is unlimited:
+              what arrives after a pause is kept beyond it
     alpha     a queue pauses its link above alpha x free bytes of the buffer; 0: above `xoff`
     xoff      bytes above which it pauses when alpha is 0
     hysteresis  bytes below the threshold at which the link may go on

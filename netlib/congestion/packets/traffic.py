@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.random import Generator
 from numpy.typing import ArrayLike, NDArray
 
 from netlib.arguments import Floats, array, declared, declared_fields, floats
@@ -197,6 +198,23 @@ def _far_ends(way: Ints, links: int) -> Ints:
     here, there = way[:, :-1][on], way[:, 1:][on]
     graph = coo_array((np.ones(len(here)), (here, there + links)), shape=(2 * links, 2 * links))
     return np.asarray(connected_components(graph, directed=False)[1][:links], np.int64)
+
+
+@declared
+def staggered(flows: int, link: Link, packet: Packet, rng: Generator) -> Floats:
+    """(F,) s: starts spread over the time that one packet of each flow takes on one cable.
+
+    Each flow has a slot of packet.wire / link.bandwidth, drawn by lot, and starts anywhere in it. Flows that all start
+    at one instant, under a control without chance, stay in step for ever; no two computers start at one instant.
+
+    >>> start = staggered(4, Link(1e-6, 1e9), Packet(1000, 1000), np.random.default_rng(0))
+    >>> np.sort(start // 1e-6).tolist()
+    [0.0, 1.0, 2.0, 3.0]
+    """
+    if not 1 <= flows <= MOST_SENDERS:
+        raise ValueError(f"flows = {flows} must be between 1 and {MOST_SENDERS}; give the number of flows")
+    slot = packet.wire / alike(link)[0]
+    return np.asarray(rng.permutation(flows) * slot + rng.uniform(0, slot, flows))
 
 
 @declared

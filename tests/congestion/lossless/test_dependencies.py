@@ -1,5 +1,6 @@
 """Cycles of buffer dependencies: what has none, what has one, and networkx as the second way to find them."""
 
+from contextlib import suppress
 from itertools import pairwise
 
 import networkx as nx
@@ -8,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from netlib.congestion.lossless.bounces import bounced, cables_between, climbs_once
+from netlib.congestion.lossless.bounces import all_bounces, bounced, cables_between, climbs_once
 from netlib.congestion.lossless.deadlocks import round_ways, switch_ring
 from netlib.congestion.lossless.dependencies import (
     Dependencies,
@@ -19,6 +20,7 @@ from netlib.congestion.lossless.dependencies import (
     ways_on,
 )
 from netlib.congestion.lossless.lanes import lanes_by_bounce, lanes_by_dateline, lanes_by_global
+from netlib.congestion.packets.scenarios import every_way
 from netlib.links import Link
 from netlib.topology import (
     Fabric,
@@ -248,6 +250,54 @@ def test_a_packet_keeps_its_first_spine_until_it_meets_the_dead_cable(stale: boo
         assert made[made >= 0][-1] == 9
         turned = bounced(fabric, [[0, 16, 25, 9]], [8], np.random.default_rng(seed), stale)[0]
         assert turned.tolist() == [0, 18, 27, 9], "a leaf that has lost its cable up takes the other spine"
+    assert set(all_bounces(fabric, [[0, 16, 25, 9]], [12], stale)[:, 1].tolist()) == {16}
+    assert all_bounces(fabric, [[0, 16, 25, 9]], [8], stale).tolist() == [[0, 18, 27, 9]]
+
+
+def turns(fabric: Fabric, ways: np.ndarray) -> set[tuple[int, int]]:
+    """Which buffer waits for which."""
+    made = buffer_dependencies(fabric, ways)
+    return set(zip(made.before.tolist(), made.after.tolist(), strict=True))
+
+
+@pytest.mark.parametrize("stale", [False, True])
+@pytest.mark.parametrize("dead", [[8], [9], [12], [8, 13]])
+def test_all_bounces_are_those_that_many_draws_find(dead: list[int], stale: bool) -> None:
+    """Every way between leaves, 60 times drawn: no turn that all_bounces lacks, none that it adds; the ends stay."""
+    fabric, rng = leaf_spine(8, 4, LINK), np.random.default_rng(0)
+    way, _ = every_way(routes(fabric), *(2 * each for each in pairs(4)))
+    drawn = set()
+    for row in np.repeat(way, 60, axis=0):
+        with suppress(ValueError):  # a stale leaf sends some back and forth for ever
+            drawn |= turns(fabric, bounced(fabric, row[None], dead, rng, stale))
+    tried = all_bounces(fabric, way, dead, stale)
+    assert turns(fabric, tried) == drawn
+    last = np.arange(len(tried)), (tried >= 0).sum(axis=1) - 1
+    there = {(int(a), int(b)) for a, b in zip(tried[:, 0], tried[last], strict=True)}
+    assert there == {(int(a), int(b)) for a, b in zip(way[:, 0], way[:, -1], strict=True)}
+
+
+def test_one_draw_can_miss_the_cycle_that_all_bounces_have() -> None:
+    """Two flows each meet a dead cable; each must bounce to the one leaf of two that closes the cycle."""
+    fabric = leaf_spine(8, 4, LINK)
+    dead = [*cables_between(fabric, "leaf 2", "spine 0"), *cables_between(fabric, "leaf 3", "spine 1")]
+    way, _ = every_way(routes(fabric), [0, 2], [4, 6])
+    found = [
+        shortest_cycle(buffer_dependencies(fabric, bounced(fabric, way, dead, np.random.default_rng(seed)))).size
+        for seed in range(20)
+    ]
+    assert 0 in found
+    assert shortest_cycle(buffer_dependencies(fabric, all_bounces(fabric, way, dead))).size == 4
+
+
+def test_all_bounces_refuse_a_way_without_an_end() -> None:
+    """Neither spine has a cable to leaf 1."""
+    with pytest.raises(ValueError, match=r"no bounce reaches its goal; give fewer dead cables$"):
+        all_bounces(POD, [[0, 16, 21, 5]], [10, 11])
+    with pytest.raises(ValueError, match="no way on"):
+        all_bounces(POD, [[0, 16, 21, 5]], [8, 9])
+    with pytest.raises(ValueError, match="a host's only one"):
+        all_bounces(POD, [[0, 16, 21, 5]], [0])
 
 
 def test_the_count_of_ways_is_kept() -> None:
