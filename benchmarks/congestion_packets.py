@@ -18,11 +18,10 @@ import numpy as np
 from benchmarks.congestion import fluid
 from netlib.congestion.packets.engine import Engine, Heard, Switches
 from netlib.congestion.packets.gates import Pfc
-from netlib.congestion.packets.recovery import Recovery
 from netlib.congestion.packets.senders import sender
 from netlib.congestion.packets.traffic import Packet, Traffic, incast, together
 from netlib.congestion.parameters import Marking
-from netlib.fidelity.peers import Case, law_of, switches_of, traffic_of
+from netlib.fidelity.peers import Case, law_of, recovery_of, switches_of, traffic_of
 from netlib.links import Link
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -90,8 +89,7 @@ def side_by_side(case: Case) -> Engine:
     """64 incasts of a peer's case, under the peer's own control, in one batch."""
     law, rng = law_of(case), np.random.default_rng(case.seed)
     made = together([traffic_of(case, law, rng) for _ in range(SCENARIOS)])
-    recovery = None if law.lossless else Recovery("selective-repeat", timeout=np.inf)
-    return Engine(made, sender(law.control, made), switches_of(case, law), rng, DT, recovery)
+    return Engine(made, sender(law.control, made), switches_of(case, law), rng, DT, recovery_of(law))
 
 
 def rows() -> list[dict[str, object]]:

@@ -80,6 +80,18 @@ def array(name: str, value: ArrayLike) -> NDArray[Any]:
         raise ValueError(f"{name} = {quoted(value)} has rows of unequal length; make all equally long") from None
 
 
+def one_of(name: str, value: object, options: Sequence[str]) -> None:
+    """Refuse a `value` that is none of the words in `options`.
+
+    >>> one_of("paths", "luck", ("ecmp", "spray"))
+    Traceback (most recent call last):
+    ValueError: paths = 'luck' is not one of: 'ecmp', 'spray'
+    """
+    if not isinstance(value, str) or value not in options:
+        shown = str(value).replace("\n", " ")[:40]
+        raise ValueError(f"{name} = {shown!r} is not one of: {', '.join(map(repr, options))}")
+
+
 def declared(f: Callable[Given, Result]) -> Callable[Given, Result]:
     """`f`, with each argument that is not of its declared type refused in one sentence; arrays are left to `f`.
 

@@ -11,7 +11,7 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from netlib.arguments import Floats, declared, floats, quoted
+from netlib.arguments import Floats, declared, floats, one_of, quoted
 from netlib.congestion.packets.engine import Run, Switches, run
 from netlib.congestion.packets.gates import Pfc
 from netlib.congestion.packets.recovery import Recovery
@@ -19,7 +19,7 @@ from netlib.congestion.packets.scenarios import all_to_all, one_flow, permutatio
 from netlib.congestion.packets.senders import sender
 from netlib.congestion.packets.senders.mixture import MixedSender
 from netlib.congestion.packets.spreading import Spread
-from netlib.congestion.packets.traffic import Packet, Traffic, alike, incast, one_of, staggered
+from netlib.congestion.packets.traffic import Packet, Traffic, alike, incast, staggered
 from netlib.congestion.parameters import Control, Credits, Hpcc, Marking, PowerTcp
 from netlib.congestion.presets import CONTROLS, TYPES, preset
 from netlib.congestion.rates import speed_of_port

@@ -24,7 +24,7 @@ from netlib.congestion.packets.scenarios import all_to_all, permutation
 from netlib.congestion.packets.senders import sender
 from netlib.congestion.packets.spreading import Spread
 from netlib.congestion.packets.traffic import Packet, Traffic, incast, staggered
-from netlib.congestion.parameters import Control, Credits, Dctcp, Hpcc, Marking, Uncontrolled
+from netlib.congestion.parameters import Control, Dctcp, Hpcc, Marking, Uncontrolled
 from netlib.congestion.presets import preset
 from netlib.links import Link
 from netlib.topology import Fabric, fat_tree, one_switch
@@ -60,7 +60,6 @@ class Law:
 
 
 _PAUSED = Pfc(np.inf, 0.0, 15 * 4150.0, 3 * 4150.0, 0.0)  # -pfc_thresholds 12 15
-_RCCC = Credits(1.5, 0.99, 1.5, packets=4)  # main_uec.cpp paces credits at 0.99 of the link
 LAWS: Mapping[tuple[str, str], Law] = {
     ("ns-3", "DCQCN"): Law(preset("dcqcn", "ns3-datacenter"), _SMALL, marks=True),
     ("ns-3", "DCQCN, window"): Law(replace(preset("dcqcn", "ns3-datacenter"), window=1.0), _SMALL, marks=True),
@@ -71,7 +70,7 @@ LAWS: Mapping[tuple[str, str], Law] = {
     ("ns-3", "theta-PowerTCP"): Law(preset("powertcp", "theta", RATE), _STAMPED),
     ("htsim", "NSCC"): Law(preset("nscc", "uec-1.0"), _LARGE, lossless=False, marks=True, spread="random"),
     ("htsim", "NSCC, one path"): Law(preset("nscc", "uec-1.0"), _LARGE, lossless=False, marks=True),
-    ("htsim", "RCCC"): Law(_RCCC, _LARGE, lossless=False, spread="random"),
+    ("htsim", "RCCC"): Law(preset("credits", "rccc"), _LARGE, lossless=False, spread="random"),
     ("htsim", "pauses"): Law(Uncontrolled(float("inf")), _LARGE, pfc=_PAUSED),
     ("htsim", "pauses, adaptive"): Law(Uncontrolled(float("inf")), _LARGE, pfc=_PAUSED, spread="adaptive"),
     ("htsim", "pauses, in turn"): Law(Uncontrolled(float("inf")), _LARGE, pfc=_PAUSED, spread="round-robin"),
@@ -119,7 +118,7 @@ def measured(case: Case, until: float = 0.1) -> Measured:
     law, rng = law_of(case), np.random.default_rng(case.seed)
     made = traffic_of(case, law, rng)
     switches = switches_of(case, law)
-    recovery = None if law.lossless else Recovery("selective-repeat", timeout=np.inf)
+    recovery = recovery_of(law)
     spread = Spread(law.spread) if law.spread and len(made.way) > made.flows else None
     seen = run(made, sender(law.control, made), until, rng, switches, case.dt, 8, recovery, spread)
     done = seen.finish
@@ -179,6 +178,15 @@ def switches_of(case: Case, law: Law) -> Switches:
         return Switches(marking=ramp, buffers=Buffers(QUEUE, trim=True))
     ramp = Marking(case.k_min, case.k_max, 0.2, "departure") if law.marks else None
     return Switches(marking=ramp, pfc=law.pfc or LOSSLESS)
+
+
+def recovery_of(law: Law) -> Recovery | None:
+    """What is trimmed is sent again when the receiver says so; where switches pause nothing is lost.
+
+    >>> recovery_of(LAWS["ns-3", "HPCC"]) is None, recovery_of(LAWS["htsim", "NSCC"]).scheme
+    (True, 'selective-repeat')
+    """
+    return None if law.lossless else Recovery("selective-repeat", timeout=np.inf)
 
 
 def _queue(made: Traffic, seen: Run) -> tuple[float, float]:

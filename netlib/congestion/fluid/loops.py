@@ -19,7 +19,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from netlib.arguments import Floats, declared, floats, formula
+from netlib.arguments import Floats, declared, floats, formula, one_of
 
 Complex = NDArray[np.complexfloating[Any, Any]]
 Ints = NDArray[np.int64]
@@ -35,18 +35,6 @@ PART = 1024
 """Cases that are searched at a time; with the finer frequencies a sixteenth of them."""
 CROSSINGS = 3
 HALVINGS = 36
-
-
-def one_of(name: str, value: object, choices: tuple[str, ...]) -> None:
-    """Refuses a word that is not among the choices.
-
-    >>> one_of("cut", "both", ("marks", "delay"))
-    Traceback (most recent call last):
-    ValueError: cut = 'both' is not one of: 'marks', 'delay'
-    """
-    if not isinstance(value, str) or value not in choices:
-        shown = str(value).replace("\n", " ")[:40]
-        raise ValueError(f"{name} = {shown!r} is not one of: {', '.join(map(repr, choices))}")
 
 
 @dataclass(frozen=True)
@@ -113,15 +101,17 @@ class Loop:
         return Loop(**spread)
 
 
-def crossings(loop: Callable[[Floats], Complex], cases: tuple[int, ...], grid: Floats = OMEGAS) -> Floats:
+def crossings(loop: Callable[[Floats], Complex], passed: Complex, grid: Floats = OMEGAS) -> Floats:
     """Where |L| = 1, rad/s, (..., 3): nan where there are fewer; `loop` takes omega (..., frequencies).
 
-    Searched from 1 to 1e7 rad/s. A loop that is still above 1 at the end raises ValueError: nothing in it is so fast.
+    `passed` (..., frequencies) is L on the grid, from 1 to 1e7 rad/s, where they are searched. A loop that is still
+    above 1 at the end raises ValueError: nothing in it is so fast.
 
-    >>> [round(float(w), 6) for w in crossings(lambda w: 1e3 / (1j * w), ())]
+    >>> loop = lambda w: 1e3 / (1j * w)
+    >>> [round(float(w), 6) for w in crossings(loop, loop(OMEGAS))]
     [1000.0, nan, nan]
     """
-    above = np.abs(loop(np.broadcast_to(grid, (*cases, grid.size)))) > 1
+    above, cases = np.abs(passed) > 1, passed.shape[:-1]
     if above[..., -1].any():
         raise ValueError(f"loop reacts faster than {grid[-1]:g} rad/s; check units: give bytes, seconds and bytes/s")
     change = above[..., 1:] != above[..., :-1]
@@ -170,7 +160,7 @@ def _lag(loop: Callable[[Floats], Complex], cases: int, grid: Floats) -> tuple[F
     passed = loop(np.broadcast_to(grid, (cases, grid.size)))
     followed = np.unwrap(np.angle(-passed), axis=-1)
     turned = np.abs(np.diff(followed, axis=-1))
-    omega = crossings(loop, (cases,), grid)
+    omega = crossings(loop, passed, grid)
     there = np.isfinite(omega)
     at = np.where(there, omega, 1.0)
     fast = turned > STRIDE

@@ -21,8 +21,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from netlib.arguments import Floats, declared, floats, formula
-from netlib.congestion.fluid.loops import one_of
+from netlib.arguments import Floats, declared, floats, formula, one_of
 
 KINDS = ("voltage", "current", "power")
 Kind = Literal["voltage", "current", "power"]

@@ -23,11 +23,11 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import ArrayLike
 
-from netlib.arguments import Floats, declared, floats, formula
+from netlib.arguments import Floats, declared, floats, formula, one_of
 from netlib.congestion.fluid.bottleneck import shares, total
 from netlib.congestion.fluid.dcqcn import PACKET
 from netlib.congestion.fluid.delays import Ahead, Jitter, Past, Slope, State, Traces, integrate, unfolded
-from netlib.congestion.fluid.loops import Complex, Ints, margin_of, one_of
+from netlib.congestion.fluid.loops import Complex, Ints, margin_of
 from netlib.congestion.fluid.marks import PiMarking
 from netlib.congestion.parameters import Timely
 

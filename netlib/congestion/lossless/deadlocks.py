@@ -13,14 +13,14 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import ArrayLike, NDArray
 
-from netlib.arguments import Floats, declared
+from netlib.arguments import Floats, declared, one_of
 from netlib.congestion.lossless.greedy import Greedy, step_of, steps_in
 from netlib.congestion.lossless.slots import Slots
 from netlib.congestion.lossless.waiting import Waits, stuck, waiting_cycle, waits_of
 from netlib.congestion.lossless.watchdogs import Watchdog
 from netlib.congestion.packets.engine import Engine, Switches
 from netlib.congestion.packets.gates import LinkCredits, Pfc
-from netlib.congestion.packets.traffic import Traffic, one_of
+from netlib.congestion.packets.traffic import Traffic
 from netlib.links import Link
 from netlib.topology import Cables, Fabric, build, leaf_spine
 from netlib.topology.fabric import affordable

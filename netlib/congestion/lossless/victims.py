@@ -11,12 +11,12 @@ from typing import Literal
 import numpy as np
 from numpy.random import Generator
 
-from netlib.arguments import Floats, declared, floats
+from netlib.arguments import Floats, declared, floats, one_of
 from netlib.congestion.lossless.greedy import ENDLESS, Greedy, step_of
 from netlib.congestion.lossless.slotted import run_slots
 from netlib.congestion.packets.engine import Switches, run
 from netlib.congestion.packets.gates import LinkCredits, Pfc
-from netlib.congestion.packets.traffic import Packet, Traffic, one_of, over
+from netlib.congestion.packets.traffic import Packet, Traffic, over
 from netlib.links import Link
 from netlib.topology import Cables, Fabric, build, one_switch, paths, routes
 from netlib.topology.fabric import affordable

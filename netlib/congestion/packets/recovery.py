@@ -11,10 +11,10 @@ from typing import Literal
 
 import numpy as np
 
-from netlib.arguments import Floats
+from netlib.arguments import Floats, one_of
 from netlib.congestion.packets.lines import Line, Notices
 from netlib.congestion.packets.nics import Nics
-from netlib.congestion.packets.traffic import Ints, Traffic, one_of
+from netlib.congestion.packets.traffic import Ints, Traffic
 from netlib.congestion.parameters import Checked
 
 _ROUND = 1e-3  # bytes

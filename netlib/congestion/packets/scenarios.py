@@ -10,8 +10,8 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import ArrayLike
 
-from netlib.arguments import array, declared, floats
-from netlib.congestion.packets.traffic import MOST_SENDERS, Ints, Packet, Traffic, alike, one_of, over, traffic
+from netlib.arguments import array, declared, floats, one_of
+from netlib.congestion.packets.traffic import MOST_SENDERS, Ints, Packet, Traffic, alike, over, traffic
 from netlib.links import Link
 from netlib.topology import Cables, Fabric, Routes, build, ecmp, routes
 from netlib.topology.flows import ends

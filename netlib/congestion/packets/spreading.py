@@ -9,9 +9,9 @@ from typing import Literal
 import numpy as np
 from numpy.random import Generator
 
-from netlib.arguments import Floats
+from netlib.arguments import Floats, one_of
 from netlib.congestion.packets.places import Places
-from netlib.congestion.packets.traffic import Ints, Traffic, one_of
+from netlib.congestion.packets.traffic import Ints, Traffic
 from netlib.congestion.parameters import Checked
 
 POLICIES = ("random", "round-robin", "adaptive", "flowlet")

@@ -21,17 +21,6 @@ MOST_SENDERS = 100_000  # of one incast
 MOST_LANES = 16  # InfiniBand has 16 virtual lanes, Ethernet 8 priorities
 
 
-def one_of(name: str, value: object, options: Sequence[str]) -> None:
-    """Refuse a `value` that is none of the words in `options`.
-
-    >>> one_of("paths", "luck", ("ecmp", "spray"))
-    Traceback (most recent call last):
-    ValueError: paths = 'luck' is not one of: 'ecmp', 'spray'
-    """
-    if not isinstance(value, str) or value not in options:
-        raise ValueError(f"{name} = {str(value)[:40]!r} is not one of: {', '.join(map(repr, options))}")
-
-
 def alike(link: Link) -> tuple[float, float]:
     """Bandwidth and alpha of the one link that all cables are.
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from netlib.congestion.experiments import experiment
 from netlib.course.explorer import Knob, explorer
-from netlib.course.explorers.permutation import CABLE, CONTROLS, PATHS, finishes, stairs
+from netlib.course.explorers.permutation import CABLE, CONTROL, CONTROLS, PATHS, WAYS, finishes, stairs
 from netlib.course.figure import Array, Axis, Figure, Line, Number, Rule
 from netlib.course.kept import kept
 
@@ -20,8 +20,6 @@ def run(paths: str, control: str, size: float) -> dict[str, Any]:
     return finishes(made, every=3) | {"free": 15 * np.ceil(size / packet.payload) * packet.wire / 12.5e9 + trip}
 
 
-WAYS = Knob(*PATHS, default="one path a flow", label="paths")
-CONTROL = Knob(*CONTROLS, default="pauses only", label="control")
 BYTES = Knob(20e3, 0.1e6, 0.4e6, default=0.1e6, unit="B", label="bytes for each pair")
 KEPT = kept(
     __file__,

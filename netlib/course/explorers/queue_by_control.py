@@ -6,6 +6,7 @@ import numpy as np
 
 from netlib.congestion.experiments import Experiment, experiment
 from netlib.course.explorer import Knob, explorer
+from netlib.course.explorers.permutation import CONTROLS as OTHERS
 from netlib.course.figure import Array, Axis, Bars, Figure, Number, Panel, Rule
 from netlib.course.kept import kept
 from netlib.links import Link
@@ -13,12 +14,7 @@ from netlib.links import Link
 CONTROLS = {
     "none": ("uncontrolled", "line-rate"),
     "DCQCN": ("dcqcn", "ns3"),
-    "DCTCP": ("dctcp", "ns3"),
-    "Swift": ("swift", "htsim"),
-    "HPCC": ("hpcc", "paper"),
-    "PowerTCP": ("powertcp", "ns3-datacenter"),
-    "NSCC": ("nscc", "uec-1.0"),
-    "RCCC": ("credits", "rccc"),
+    **{name: OTHERS[name] for name in ("DCTCP", "Swift", "HPCC", "PowerTCP", "NSCC", "RCCC")},
     "EQDS": ("credits", "eqds"),
 }
 LINE, SIZE = 12.5e9, 2e6
